@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace throughtime {
+
+/// What a cell is made of, in blocks of H rows or columns (H = hidden units of the layer).
+struct CellShape {
+  int input_rows = 0;          // gates computed from the input: weight_ih is [input_rows * H, D]
+  int recurrent_rows = 0;      // gates computed from the state: weight_hh is [recurrent_rows * H, H]
+  int late_rows = 0;           // the last of them multiply the gated state that `forward_early` makes, not h
+  int states = 1;              // state tensors per unit; tensor 0 is the output h
+  int saved = 0;               // numbers per unit that the tape keeps for the backward step
+  int gated = -1;              // which of them is the gated state (late_rows > 0)
+  bool joint = false;          // only input + recurrent ever matters: one sum serves both
+  bool recurrent_bias = true;  // bias_hh exists beside bias_ih
+  int forget_row = -1;         // the gate that `forget_bias` raises, if any
+};
+
+/// Numbers that belong to a cell but are not trained.
+struct CellOptions {
+  double step = 0.01;       // epsilon of the antisymmetric cells
+  double diffusion = 0.01;  // gamma of the antisymmetric cells
+};
+
+/// A map from the raw recurrent parameters to the effective recurrent matrix [recurrent_rows * H, H].
+template <class Real>
+struct WeightMap {
+  void (*apply)(const CellOptions&, int hidden, const Real* raw, Real* effective) = nullptr;
+  /// Adds the adjoint of `apply` at `d_effective` to `d_raw`.
+  void (*adjoint)(const CellOptions&, int hidden, const Real* d_effective, Real* d_raw) = nullptr;
+};
+
+/// One step of one layer, over `rows` rows and `units` units, pointwise. Every pointer names a matrix of
+/// `rows` rows; a block of gate g, state k or saved number k begins `g * block` (or `k * plane`) further on.
+template <class Real>
+struct PointwiseForward {
+  int rows = 0;
+  int units = 0;
+  const CellOptions* options = nullptr;
+  const Real* input = nullptr;      // pre-activations from x: gate g of unit u at [row * input_stride + g * input_block + u]
+  const Real* recurrent = nullptr;  // pre-activations from h; null for a joint cell, whose input holds the sum
+  std::size_t input_stride = 0, input_block = 0;
+  std::size_t recurrent_stride = 0, recurrent_block = 0;
+  const Real* state = nullptr;  // before the step: tensor k at [k * state_plane + row * row_stride + u]
+  Real* next = nullptr;         // after the step, same layout with `next_plane`
+  Real* saved = nullptr;        // number k at [k * saved_plane + row * row_stride + u]
+  std::size_t state_plane = 0, next_plane = 0, saved_plane = 0;
+  std::size_t row_stride = 0;
+};
+
+template <class Real>
+struct PointwiseBackward {
+  int rows = 0;
+  int units = 0;
+  const CellOptions* options = nullptr;
+  const Real* saved = nullptr;   // as above
+  const Real* state = nullptr;   // the state before the step
+  const Real* next = nullptr;    // the state after the step
+  std::size_t saved_plane = 0, state_plane = 0, next_plane = 0;
+  std::size_t row_stride = 0;
+  const Real* d_next = nullptr;  // cotangent of the state after the step: [k * d_plane + row * row_stride + u]
+  Real* d_state = nullptr;       // out: the part of dL/d(state before) that does not pass through a product
+  const Real* d_gated = nullptr; // early part only: cotangent of the gated state, [row * row_stride + u]
+  std::size_t d_plane = 0;
+  Real* d_input = nullptr;       // out: gate g at [row * d_input_stride + g * d_block + u]
+  Real* d_recurrent = nullptr;   // out, same layout; null for a joint cell (equal to d_input)
+  std::size_t d_input_stride = 0, d_recurrent_stride = 0, d_block = 0;
+};
+
+/// A cell's pointwise work for one number type. The `early` pair exists only where late_rows > 0.
+template <class Real>
+struct CellKernels {
+  void (*forward)(const PointwiseForward<Real>&) = nullptr;
+  void (*backward)(const PointwiseBackward<Real>&) = nullptr;
+  void (*forward_early)(const PointwiseForward<Real>&) = nullptr;
+  void (*backward_early)(const PointwiseBackward<Real>&) = nullptr;
+};
+
+/// Everything an engine knows about a cell.
+struct CellType {
+  std::string name;
+  std::string description;
+  CellShape shape;
+  CellKernels<double> reference;
+  CellKernels<float> (*fast)() = nullptr;  // chosen for the instructions of this machine
+  /// Length of the raw recurrent block; null: recurrent_rows * H * H, used as it is.
+  std::vector<int> (*raw_shape)(int hidden) = nullptr;
+  WeightMap<double> reference_map;
+  WeightMap<float> fast_map;
+};
+
+/// The cell of that name; refuses unknown names with the nearest known one.
+const CellType& find_cell(const std::string& name);
+/// All cells, in the order of registration.
+std::vector<const CellType*> all_cells();
+/// Adds a user's cell. Call it before models are made (it is not thread-safe); refuses a name already taken.
+void register_cell(CellType cell);
+
+}  // namespace throughtime

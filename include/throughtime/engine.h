@@ -1,0 +1,155 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "throughtime/model.h"
+#include "throughtime/optimizer.h"
+#include "throughtime/window.h"
+
+namespace throughtime {
+
+/// A vector of numbers that lives where the engine computes. A default Buffer is "none".
+struct Buffer {
+  std::int32_t id = -1;
+  std::size_t size = 0;
+  explicit operator bool() const { return id >= 0; }
+};
+
+/// What a tape keeps of an unroll.
+enum class Keep {
+  nothing,   // forward only: evaluation, burn-in, a pass that only stores states
+  state,     // enough for cotangents of states, not for parameter gradients
+  gradient,  // everything pull_back can do
+};
+
+struct TapeShape {
+  int steps = 0;  // the longest window it must hold
+  int batch = 0;  // exactly this many rows
+  Keep keep = Keep::gradient;
+};
+
+/// Storage of one unroll and the workspaces of both directions; asked for once, used many times.
+class Tape {
+ public:
+  virtual ~Tape() = default;
+  /// Bytes that grow with the window's length: what the paper's tables call activations.
+  virtual std::size_t activation_bytes() const = 0;
+  /// All bytes, workspaces included.
+  virtual std::size_t bytes() const = 0;
+  const TapeShape& shape() const { return shape_; }
+
+ protected:
+  explicit Tape(TapeShape shape) : shape_(shape) {}
+
+ private:
+  TapeShape shape_;
+};
+
+/// Moments of one optimizer for one buffer.
+class OptimizerState {
+ public:
+  virtual ~OptimizerState() = default;
+  /// Back to the first step.
+  virtual void reset() = 0;
+  std::int64_t step = 0;           // updates done
+  std::vector<Buffer> moments;     // each as long as the buffer it serves
+};
+
+/// Sums vectors over processes; one process needs none.
+class Communicator {
+ public:
+  virtual ~Communicator() = default;
+  virtual int ranks() const = 0;
+  virtual void all_reduce_sum(std::span<float> values) = 0;
+  virtual void all_reduce_sum(std::span<double> values) = 0;
+};
+
+struct EngineConfig {
+  std::string name = "cpu";
+  int threads = 1;
+  std::shared_ptr<Communicator> communicator;  // null: one process
+};
+
+struct UnrollCall {
+  const Window& window;
+  Buffer parameters;
+  Tape& tape;
+  bool training = true;              // dropout on
+  Buffer initial_state = {};         // [B, S]; none: zeros
+  Buffer final_state = {};           // out [B, S]; may be the same buffer as initial_state
+  Buffer losses = {};                // out [L, B]: loss of each step and row, 0 where its weight is 0
+  Buffer loss_sum = {};              // [1] += sum of weight * loss
+  Buffer predictions = {};           // out [L, B, outputs], zero where the weight is 0
+  Buffer states = {};                // out [state_steps, B, S]
+  std::span<const int> state_steps = {};  // after how many steps (0 = the initial state), ascending
+};
+
+struct PullBackCall {
+  Tape& tape;                        // of the unroll with the same window and parameters
+  const Window& window;
+  Buffer parameters;
+  int first = 0;                     // the part of the tape: steps [first, last)
+  int last = -1;                     // -1: to the end
+  Buffer gradient = {};              // [P]; none: state-only work
+  bool add = false;                  // add to the gradient instead of overwriting it
+  bool losses = true;                // false: only the cotangents below flow, no loss
+  Buffer end_cotangent = {};         // [B, S]: dL/d(state after step last - 1)
+  Buffer step_cotangents = {};       // [L, B, S]: entry l is added to dL/d(state after step l)
+  Buffer initial_cotangent = {};     // out [B, S]: dL/d(state before step `first`); may be end_cotangent's buffer
+  Buffer tap_norms = {};             // out [last - first + 1, B]: |dL/d(state)| before step first, ..., after last - 1
+  Buffer tap_vectors = {};           // out [last - first + 1, B, S]: the vectors themselves
+};
+
+struct UpdateCall {
+  Buffer target;
+  Buffer gradient;
+  OptimizerState& optimizer;
+  double rate = 0;
+  double gradient_scale = 1;         // the learner's mean over rows and steps
+  Clip clip = {};
+  Buffer norm = {};                  // out [1]: norm of the scaled gradient before clipping
+};
+
+/// Executes windows of one model. Nothing here reads a number back inside a training step: losses, norms and
+/// predictions are buffers, read when somebody wants to see them. The engine sums over rows and steps; the
+/// learner scales. No call allocates except `allocate`, `make_tape` and `make_optimizer`.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual const Model& model() const = 0;
+  virtual std::string_view name() const = 0;
+  virtual int threads() const = 0;
+
+  virtual Buffer allocate(std::size_t size) = 0;  // zeros
+  virtual std::unique_ptr<Tape> make_tape(const TapeShape& shape) = 0;
+  virtual std::unique_ptr<OptimizerState> make_optimizer(const OptimizerConfig& config, Buffer target) = 0;
+
+  virtual void write(Buffer buffer, std::span<const double> values) = 0;
+  virtual void read(Buffer buffer, std::span<double> values) const = 0;
+  std::vector<double> read(Buffer buffer) const;
+
+  virtual void unroll(const UnrollCall& call) = 0;
+  virtual void pull_back(const PullBackCall& call) = 0;
+  virtual void apply_update(const UpdateCall& call) = 0;
+
+  virtual void copy(Buffer from, Buffer to) = 0;
+  virtual void fill(Buffer buffer, double value) = 0;
+  virtual void scale(Buffer buffer, double factor) = 0;
+  virtual void axpy(double factor, Buffer x, Buffer y) = 0;                       // y += factor * x
+  virtual void dot(Buffer x, Buffer y, Buffer result) = 0;                        // result [1] = <x, y>
+  /// rows[i] of `table` [N, width] <-> row i of `rows_of` [indices, width]; scatter adds in the order of the indices.
+  virtual void gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) = 0;
+  virtual void scatter_add_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) = 0;
+};
+
+/// Makes an engine by name: `reference` (double, plain loops) or `cpu` (float, fast).
+std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config);
+std::vector<std::string> engine_names();
+
+}  // namespace throughtime

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace throughtime {
+
+/// What a head needs as its target.
+enum class TargetKind {
+  label_or_distribution,  // a class, or a distribution over the classes
+  values,                 // one number per output
+};
+
+/// The target of one row: a label (>= 0), or `values` [outputs].
+template <class Real>
+struct RowTarget {
+  std::int32_t label = -1;
+  const Real* values = nullptr;
+};
+
+/// A loss on the outputs z [outputs] of the linear layers, one row at a time.
+template <class Real>
+struct HeadKernels {
+  /// Returns the loss. Where `d_z` is not null it receives weight * dloss/dz; it may alias `z`.
+  double (*loss)(int outputs, const Real* z, const RowTarget<Real>& target, Real weight, Real* d_z) = nullptr;
+  /// Turns outputs into predictions, in place (probabilities, means).
+  void (*predict)(int outputs, Real* z) = nullptr;
+};
+
+/// Everything an engine knows about a head.
+struct HeadType {
+  std::string name;
+  std::string description;
+  TargetKind target = TargetKind::values;
+  HeadKernels<double> reference;
+  HeadKernels<float> (*fast)() = nullptr;
+};
+
+/// The head of that name; refuses unknown names with the nearest known one.
+const HeadType& find_head(const std::string& name);
+std::vector<const HeadType*> all_heads();
+/// Adds a user's head; refuses a name already taken.
+void register_head(HeadType head);
+
+}  // namespace throughtime

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "throughtime/engine.h"
+
+namespace throughtime {
+
+/// Declared once here; each learner reads the fields it knows.
+struct LearnerConfig {
+  std::string name = "bptt";
+  std::string memory = "full";    // bptt: full, recompute
+  std::string preset = "custom";  // tbptt: custom, paper, ref, plain, original
+  int truncation = 0;             // tbptt presets: K
+  int steps = 0;                  // tbptt: cells in a window
+  int losses = 0;                 // tbptt: its last steps that carry a loss
+  int stride = 0;                 // tbptt: steps between windows
+};
+
+/// What every learner shares: the engine, the trained vector, its gradient and its optimizer.
+struct Trainee {
+  Engine& engine;
+  Buffer parameters;
+  Buffer gradient;
+  std::unique_ptr<OptimizerState> optimizer;
+  Clip clip;
+};
+
+/// Makes the buffers and writes the first parameters.
+Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer, Clip clip);
+
+/// What a trainer hands to a learner: the longest stretch and the batch, known before the first step.
+struct StretchShape {
+  int steps = 0;  // T
+  int batch = 0;  // B
+};
+
+/// The rate of the next update; called once per update with its number (1, 2, ...).
+using RateFunction = std::function<double(std::int64_t update)>;
+
+/// A training method: a policy over unroll and pull_back.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  virtual std::string_view name() const = 0;
+  /// Learns from one stretch of at most StretchShape::steps steps: cuts it into windows, updates the parameters.
+  virtual void learn(const Window& stretch, const RateFunction& rate) = 0;
+  /// Bytes of the tapes that grow with the window; known before the first step.
+  virtual std::size_t activation_bytes() const = 0;
+
+  /// Mean training loss per weighted step and row since the last call (reads back; call it between steps).
+  double take_mean_loss();
+  std::int64_t updates() const { return updates_; }
+
+ protected:
+  Learner(Trainee& trainee);
+  /// One update with the gradient divided by `divisor` (the number of losses that it sums).
+  void update(double divisor, const RateFunction& rate);
+
+  Trainee& trainee_;
+  Buffer loss_sum_;
+  double loss_weight_ = 0;  // sum of the weights behind loss_sum_
+  std::int64_t updates_ = 0;
+};
+
+/// Makes a learner by name and its tapes for stretches of that shape.
+std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
+
+struct LearnerInfo {
+  std::string name;
+  std::string description;
+};
+std::vector<LearnerInfo> all_learners();
+
+}  // namespace throughtime

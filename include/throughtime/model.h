@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "throughtime/cell.h"
+#include "throughtime/head.h"
+#include "throughtime/parameters.h"
+
+namespace throughtime {
+
+enum class TokenInput { one_hot, embedding };
+
+/// What a step's input is made of: a token (one-hot or embedded), then reals beside it, then an optional linear encoder.
+struct InputConfig {
+  int reals = 0;
+  int vocabulary = 0;  // 0: no tokens
+  TokenInput tokens = TokenInput::one_hot;
+  int embedding = 0;   // width, for TokenInput::embedding
+  int encoder = 0;     // width of a linear encoder in front of the first layer; 0: none
+};
+
+struct LayerConfig {
+  std::string cell = "lstm";
+  int hidden = 0;
+  CellOptions options;
+};
+
+struct HeadConfig {
+  std::string name = "softmax";
+  int outputs = 0;
+  int hidden = 0;     // width of a second linear layer in between; 0: one layer
+  bool tied = false;  // the output matrix is the embedding
+};
+
+/// Shares of zeros; the survivors are scaled by 1 / (1 - share).
+struct DropoutConfig {
+  double input = 0;
+  double between = 0;
+  double output = 0;
+  bool per_sequence = false;  // one mask for all steps of a mask key, instead of one per step
+};
+
+struct ModelConfig {
+  InputConfig input;
+  std::vector<LayerConfig> layers;
+  HeadConfig head;
+  DropoutConfig dropout;
+};
+
+/// One layer of a model: its cell, its widths, and where its parameters and states are.
+struct Layer {
+  const CellType* cell = nullptr;
+  CellOptions options;
+  int inputs = 0;  // D
+  int hidden = 0;  // H
+  int weight_ih = -1, weight_hh = -1, bias_ih = -1, bias_hh = -1;  // block indices; -1: absent
+  int state_offset = 0;  // of tensor 0 in a row's state; tensor k follows k * H later
+};
+
+/// A checked configuration with its parameter layout. A row's state is all tensors of all layers, one after
+/// the other: S = sum over layers of states * H numbers.
+class Model {
+ public:
+  explicit Model(ModelConfig config);
+
+  const ModelConfig& config() const { return config_; }
+  const ParameterLayout& parameters() const { return parameters_; }
+  const std::vector<Layer>& layers() const { return layers_; }
+  const HeadType& head() const { return *head_; }
+
+  int state_size() const { return state_size_; }         // S
+  int raw_inputs() const { return raw_inputs_; }          // width of [token part, reals], before the encoder
+  int inputs() const { return inputs_; }                  // width that the first layer sees
+  int outputs() const { return config_.head.outputs; }    // width of the head's output
+  int top_hidden() const { return layers_.back().hidden; }
+
+  int embedding = -1, encoder_weight = -1, encoder_bias = -1;  // block indices; -1: absent
+  /// Head: [hidden ->] outputs. `head_weight` is the embedding's block when tied.
+  int head_inner_weight = -1, head_inner_bias = -1, head_weight = -1, head_bias = -1;
+
+ private:
+  ModelConfig config_;
+  ParameterLayout parameters_;
+  std::vector<Layer> layers_;
+  const HeadType* head_ = nullptr;
+  int state_size_ = 0, raw_inputs_ = 0, inputs_ = 0;
+};
+
+/// How to draw the first parameters.
+struct InitialiseConfig {
+  std::string name = "default";   // default, pytorch, glorot, uniform, sqrt3max, antisymmetric
+  double range = 0.1;             // a of uniform(-a, a)
+  double recurrent_scale = 1.0;   // sigma_w of the antisymmetric rule
+  double forget_bias = 0.0;       // added to the forget gate's input bias, where there is one
+};
+
+/// Draws the parameters of `model`; a pure function of the configuration and the seed.
+std::vector<double> initialise(const Model& model, const InitialiseConfig& config, std::uint64_t seed);
+/// The names that `InitialiseConfig::name` may have.
+std::vector<std::string> initialisation_names();
+
+}  // namespace throughtime

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+namespace throughtime {
+
+// The functions that a cell or an optimizer may use on its number type N, for plain numbers. The same names exist
+// for SIMD lanes in simd/lanes-inl.h, so that a formula is written once. Arithmetic operators work on all of them;
+// a constant is written N(0.5).
+
+template <class N>
+concept PlainNumber = std::is_floating_point_v<N>;
+
+template <PlainNumber N>
+N sigmoid(N x) {
+  return N(1) / (N(1) + std::exp(-x));
+}
+template <PlainNumber N>
+N tanh(N x) {
+  return std::tanh(x);
+}
+template <PlainNumber N>
+N square_root(N x) {
+  return std::sqrt(x);
+}
+template <PlainNumber N>
+N larger(N a, N b) {
+  return std::max(a, b);
+}
+template <PlainNumber N>
+N smaller(N a, N b) {
+  return std::min(a, b);
+}
+/// 1 where x > 0, else 0.
+template <PlainNumber N>
+N step_function(N x) {
+  return x > N(0) ? N(1) : N(0);
+}
+
+}  // namespace throughtime

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace throughtime {
+
+/// Declared once here; each optimizer reads the fields it knows.
+struct OptimizerConfig {
+  std::string name = "adam";
+  double momentum = 0.9;       // momentum: mu;  rmsprop: see decay
+  double beta1 = 0.9;          // adam
+  double beta2 = 0.999;        // adam
+  double decay = -1;           // rmsprop, adadelta: smoothing; -1: the optimizer's own default
+  double epsilon = -1;         // -1: the optimizer's own default
+  double weight_decay = 0;     // adds weight_decay * W to the gradient, after clipping
+  std::int64_t average_from = 1;  // asgd: the first update whose result enters the average
+};
+
+/// Bounds on the gradient, applied in this order: value, then global norm. 0: off.
+struct Clip {
+  double value = 0;
+  double norm = 0;
+};
+
+/// The numbers of one update that depend on the step count and the rate; computed on the host.
+struct UpdateCoefficients {
+  double rate = 0;
+  double a = 0, b = 0, c = 0, d = 0, e = 0;  // meaning given by the optimizer's file
+  double weight_decay = 0;
+};
+
+/// An optimizer as the engines see it: how many moment vectors, their first values, and the coefficients of a step.
+struct OptimizerType {
+  std::string name;
+  std::string description;
+  int moments = 0;
+  /// First value of moment k.
+  double (*initial_moment)(const OptimizerConfig&, int k) = nullptr;
+  /// Coefficients of update number `step` (1, 2, ...).
+  UpdateCoefficients (*coefficients)(const OptimizerConfig&, std::int64_t step, double rate) = nullptr;
+  /// W, moments <- one step, over n elements. `factor` (clipping and the learner's scale) multiplies the gradient
+  /// after it was clamped to +- clip_value (0: not clamped). moments: [moments] pointers.
+  void (*reference)(const UpdateCoefficients&, std::size_t n, double factor, double clip_value, const double* gradient,
+                    double* weights, double* const* moments) = nullptr;
+  using Fast = void (*)(const UpdateCoefficients&, std::size_t n, float factor, float clip_value, const float* gradient,
+                        float* weights, float* const* moments);
+  Fast (*fast)() = nullptr;
+};
+
+const OptimizerType& find_optimizer(const std::string& name);
+std::vector<const OptimizerType*> all_optimizers();
+/// Refuses an unknown name and settings that no optimizer can work with.
+void validate(const OptimizerConfig& config);
+
+/// A learning rate over time.
+struct ScheduleConfig {
+  std::string name = "constant";    // constant, factor_at, plateau, inverse_sqrt
+  double factor = 0.5;              // factor_at, plateau: the rate is multiplied by it
+  std::vector<double> epochs = {};  // factor_at
+  int patience = 0;                 // plateau: evaluations without improvement that are forgiven
+};
+
+/// Host-side state of a schedule; `rate` never looks at a value of the current step.
+class Schedule {
+ public:
+  Schedule(ScheduleConfig config, double base_rate);
+  /// Rate for update number `update` (1, 2, ...) in epoch `epoch` (0, 0.5, ...).
+  double rate(std::int64_t update, double epoch) const;
+  /// Tells the plateau rule a validation loss; other schedules ignore it.
+  void observe_validation(double loss);
+
+  /// For checkpoints: what `restore` needs to continue.
+  struct Snapshot {
+    double multiplier = 1;
+    double best = 0;
+    bool seen = false;
+    int bad = 0;
+  };
+  Snapshot snapshot() const { return state_; }
+  void restore(const Snapshot& snapshot) { state_ = snapshot; }
+
+ private:
+  ScheduleConfig config_;
+  double base_rate_;
+  Snapshot state_;
+};
+
+}  // namespace throughtime

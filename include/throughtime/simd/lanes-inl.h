@@ -1,0 +1,144 @@
+// Included once per instruction set: no #pragma once.
+#if defined(THROUGHTIME_LANES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef THROUGHTIME_LANES_INL_H
+#undef THROUGHTIME_LANES_INL_H
+#else
+#define THROUGHTIME_LANES_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include "throughtime/number.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace throughtime::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using throughtime::larger;
+using throughtime::sigmoid;
+using throughtime::smaller;
+using throughtime::square_root;
+using throughtime::step_function;
+using throughtime::tanh;
+
+/// As many floats as a register of this instruction set holds, with the operators of a number.
+struct Lanes {
+  using Tag = hn::ScalableTag<float>;
+  using Vector = hn::Vec<Tag>;
+  Vector v;
+
+  Lanes() = default;
+  HWY_INLINE Lanes(Vector vector) : v(vector) {}
+  HWY_INLINE explicit Lanes(double constant) : v(hn::Set(Tag(), static_cast<float>(constant))) {}
+
+  static HWY_INLINE std::size_t count() { return hn::Lanes(Tag()); }
+  static HWY_INLINE Lanes load(const float* from) { return hn::LoadU(Tag(), from); }
+  HWY_INLINE void store(float* to) const { hn::StoreU(v, Tag(), to); }
+};
+
+HWY_INLINE Lanes operator+(Lanes a, Lanes b) { return hn::Add(a.v, b.v); }
+HWY_INLINE Lanes operator-(Lanes a, Lanes b) { return hn::Sub(a.v, b.v); }
+HWY_INLINE Lanes operator*(Lanes a, Lanes b) { return hn::Mul(a.v, b.v); }
+HWY_INLINE Lanes operator/(Lanes a, Lanes b) { return hn::Div(a.v, b.v); }
+HWY_INLINE Lanes operator-(Lanes a) { return hn::Neg(a.v); }
+HWY_INLINE Lanes& operator+=(Lanes& a, Lanes b) { return a = a + b; }
+HWY_INLINE Lanes& operator-=(Lanes& a, Lanes b) { return a = a - b; }
+HWY_INLINE Lanes& operator*=(Lanes& a, Lanes b) { return a = a * b; }
+
+HWY_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) { return hn::MulAdd(a.v, b.v, c.v); }
+HWY_INLINE Lanes square_root(Lanes x) { return hn::Sqrt(x.v); }
+HWY_INLINE Lanes larger(Lanes a, Lanes b) { return hn::Max(a.v, b.v); }
+HWY_INLINE Lanes smaller(Lanes a, Lanes b) { return hn::Min(a.v, b.v); }
+HWY_INLINE Lanes step_function(Lanes x) {
+  return hn::IfThenElseZero(hn::Gt(x.v, hn::Zero(Lanes::Tag())), hn::Set(Lanes::Tag(), 1.0f));
+}
+
+/// exp(x) = power * (1 + rest) with power = 2^n: x = n ln 2 + r, rest = exp(r) - 1 = r q(r), |r| <= ln 2 / 2.
+/// q is a Chebyshev fit of degree 5 (relative error 1.3e-8). |x| must stay below 87.
+struct ExpParts {
+  Lanes power, rest;
+};
+HWY_INLINE ExpParts exp_parts(Lanes x) {
+  const Lanes::Tag d;
+  const hn::RebindToSigned<Lanes::Tag> di;
+  const auto n = hn::NearestInt(hn::Mul(x.v, hn::Set(d, 1.44269504f)));
+  const Lanes whole = hn::ConvertTo(d, n);
+  Lanes r = hn::NegMulAdd(whole.v, hn::Set(d, 0.693145752f), x.v);  // ln 2, high bits
+  r = hn::NegMulAdd(whole.v, hn::Set(d, 1.42860677e-6f), r.v);      // and the rest of it
+  Lanes q(0.00139411633);
+  q = multiply_add(q, r, Lanes(0.00836918688));
+  q = multiply_add(q, r, Lanes(0.0416663522));
+  q = multiply_add(q, r, Lanes(0.166665049));
+  q = multiply_add(q, r, Lanes(0.500000005));
+  q = multiply_add(q, r, Lanes(1.00000001));
+  const auto bits = hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127)));
+  return {Lanes(hn::BitCast(d, bits)), r * q};
+}
+
+/// A NaN stays a NaN: x is the second operand, the one that x86's min and max return then.
+HWY_INLINE Lanes clamp_between(Lanes x, double low, double high) {
+  return smaller(Lanes(high), larger(Lanes(low), x));
+}
+
+/// exp(x), zero below -87 and capped at exp(87). A NaN stays a NaN.
+HWY_INLINE Lanes exponential(Lanes x) {
+  const ExpParts e = exp_parts(clamp_between(x, -87.0, 87.0));
+  const Lanes value = multiply_add(e.power, e.rest, e.power);
+  const Lanes flushed = hn::IfThenZeroElse(hn::Lt(x.v, hn::Set(Lanes::Tag(), -87.0f)), value.v);
+  return hn::IfThenElse(hn::IsNaN(x.v), x.v, flushed.v);
+}
+
+HWY_INLINE float sum_of(Lanes x) { return hn::GetLane(hn::SumOfLanes(Lanes::Tag(), x.v)); }
+HWY_INLINE float largest_of(Lanes x) { return hn::GetLane(hn::MaxOfLanes(Lanes::Tag(), x.v)); }
+
+// The last register of a row may hold fewer than count() numbers; `left` is how many remain. No number behind the
+// row is touched.
+HWY_INLINE Lanes load_part(const float* from, std::size_t left, float fill) {
+  if (left >= Lanes::count()) return Lanes::load(from);
+  float padded[hn::MaxLanes(Lanes::Tag())];
+  for (std::size_t lane = 0; lane < Lanes::count(); ++lane) padded[lane] = lane < left ? from[lane] : fill;
+  return Lanes::load(padded);
+}
+HWY_INLINE void store_part(Lanes x, float* to, std::size_t left) {
+  if (left >= Lanes::count()) return x.store(to);
+  float padded[hn::MaxLanes(Lanes::Tag())];
+  x.store(padded);
+  for (std::size_t lane = 0; lane < left; ++lane) to[lane] = padded[lane];
+}
+/// Zero behind the first `left` lanes.
+HWY_INLINE Lanes keep_part(Lanes x, std::size_t left) {
+  if (left >= Lanes::count()) return x;
+  return hn::IfThenElseZero(hn::FirstN(Lanes::Tag(), left), x.v);
+}
+
+HWY_INLINE Lanes sigmoid(Lanes x) {
+  const ExpParts e = exp_parts(clamp_between(-x, -87.0, 87.0));
+  return Lanes(1.0) / (Lanes(1.0) + multiply_add(e.power, e.rest, e.power));
+}
+
+/// With m = exp(2x) - 1, tanh(x) = m / (m + 2): no cancellation near zero.
+HWY_INLINE Lanes tanh(Lanes x) {
+  const ExpParts e = exp_parts(clamp_between(x + x, -20.0, 20.0));
+  const Lanes m = multiply_add(e.power, e.rest, e.power - Lanes(1.0));
+  return m / (m + Lanes(2.0));
+}
+
+/// How a loop over memory moves numbers of type N: plain doubles one at a time, lanes a register at a time.
+template <class N>
+struct Access {
+  using Real = N;
+  static std::size_t count() { return 1; }
+  static N load(const N* from) { return *from; }
+  static void store(N value, N* to) { *to = value; }
+};
+template <>
+struct Access<Lanes> {
+  using Real = float;
+  static HWY_INLINE std::size_t count() { return Lanes::count(); }
+  static HWY_INLINE Lanes load(const float* from) { return Lanes::load(from); }
+  static HWY_INLINE void store(Lanes value, float* to) { value.store(to); }
+};
+
+}  // namespace throughtime::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // THROUGHTIME_LANES_INL_H

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace throughtime {
+
+/// A store of steps laid end to end, in host memory that outlives its use by the engine.
+/// Inputs are reals, tokens, or both side by side; labels and target values are optional.
+struct Source {
+  std::size_t steps = 0;
+  int reals = 0;                            // D: numbers per step
+  int target_width = 0;                     // numbers per step in `target_values`
+  std::span<const float> values;            // [steps, D]
+  std::span<const std::int32_t> tokens;     // [steps], or empty
+  std::span<const std::int32_t> labels;     // [steps], or empty
+  std::span<const float> target_values;     // [steps, target_width], or empty
+};
+
+/// Where the targets of a window come from.
+enum class TargetLayout {
+  none,      // no targets: predictions only
+  source,    // labels or target values of the source, at the position of the input
+  per_step,  // labels [L, B] or values [L, B, width], in the window
+  per_row,   // labels [B] or values [B, width], the same at every step of a row
+};
+
+/// Targets given with the window: hard labels, or reals (regression values, soft distributions).
+struct Targets {
+  TargetLayout layout = TargetLayout::source;
+  int width = 0;                         // numbers per entry of `values`
+  std::span<const std::int32_t> labels;  // used when not empty
+  std::span<const float> values;         // used when not empty
+};
+
+/// L consecutive steps of B rows, each row from its own place: a gather. Row b at step l reads position
+/// start[b] + l of sources[source[b]]. A learner cuts long windows into short ones with `slice`.
+///
+/// Positions before a source's first step are padding (input zero), so that a ragged batch is aligned at its end. A row
+/// that begins with padding has no loss before its first reset after it; every part of such a window obeys this too.
+/// Positions after a source's last step are refused.
+struct Window {
+  int steps = 0;                                // L
+  int batch = 0;                                // B
+  std::span<const Source> sources;              // at least one
+  std::vector<std::int32_t> source;             // [B], or empty: all rows read sources[0]
+  std::vector<std::int64_t> start;              // [B]
+  Targets targets;
+  std::vector<float> weight;                    // [L, B]: the head is evaluated only where it is not 0
+  std::vector<std::uint8_t> reset;              // [L, B], or empty: 1 = the state is zero before this step
+  std::uint64_t mask_key = 0;                   // key of the dropout masks
+  std::int64_t mask_step = 0;                   // step 0 of this window is that step of the key's masks
+  bool continues = false;                       // rows go on where the previous stretch ended
+
+  bool resets_at(int step, int row) const {
+    return !reset.empty() && reset[static_cast<std::size_t>(step) * batch + row] != 0;
+  }
+  float weight_at(int step, int row) const { return weight[static_cast<std::size_t>(step) * batch + row]; }
+};
+
+/// Copies steps [first, first + length) of `whole` into `part` without allocating once `part` has had that
+/// size: starts and mask steps move along, so the part sees the same inputs, targets and masks.
+void slice(const Window& whole, int first, int length, Window& part);
+
+/// Refuses a window whose shapes do not fit together, or that reads outside its sources. `width` of soft
+/// targets, ranges of labels and tokens are checked by the engine, which knows the model.
+void validate(const Window& window);
+
+}  // namespace throughtime

@@ -1,0 +1,132 @@
+#include "throughtime/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+constexpr int largest_width = 1 << 24;
+constexpr int largest_hidden = 1 << 15;  // H * H still counts in an int
+
+void check_input(const InputConfig& input) {
+  require_range("model", "input.reals", input.reals, 0, largest_width);
+  require_range("model", "input.vocabulary", input.vocabulary, 0, largest_width);
+  require_range("model", "input.embedding", input.embedding, 0, largest_width);
+  require_range("model", "input.encoder", input.encoder, 0, largest_width);
+  if (input.reals == 0 && input.vocabulary == 0)
+    refuse("model", "a step needs an input: set input.reals, input.vocabulary or both");
+  const bool embedded = input.tokens == TokenInput::embedding;
+  if (embedded && input.vocabulary == 0) refuse("model", "an embedding needs tokens: set input.vocabulary");
+  if (embedded && input.embedding == 0)
+    refuse("model", "input.embedding must be at least 1 for embedded tokens, got 0");
+  if (!embedded && input.embedding != 0)
+    refuse("model", "input.embedding is {}, but the tokens are one-hot; embed them or set it to 0", input.embedding);
+}
+
+void check_layers(const std::vector<LayerConfig>& layers) {
+  if (layers.empty()) refuse("model", "at least one layer is needed, got none");
+  std::int64_t state_size = 0;
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    require_range("model", fmt::format("hidden of layer {}", k), layers[k].hidden, 1, largest_hidden);
+    const CellOptions& options = layers[k].options;
+    if (!(options.step > 0) || !std::isfinite(options.step))
+      refuse("model", "step of layer {} must be a positive number, got {}", k, options.step);
+    if (!(options.diffusion >= 0) || !std::isfinite(options.diffusion))
+      refuse("model", "diffusion of layer {} must be a number of at least 0, got {}", k, options.diffusion);
+    state_size += static_cast<std::int64_t>(find_cell(layers[k].cell).shape.states) * layers[k].hidden;
+    if (state_size > std::numeric_limits<int>::max())
+      refuse("model", "the state of a row must have fewer than 2^31 numbers, layer {} makes it {}", k, state_size);
+  }
+}
+
+void check_head(const ModelConfig& config) {
+  const HeadConfig& head = config.head;
+  require_range("model", "head.outputs", head.outputs, 1, largest_width);
+  require_range("model", "head.hidden", head.hidden, 0, largest_width);
+  if (!head.tied) return;
+  if (config.input.tokens != TokenInput::embedding) refuse("model", "a tied head needs embedded tokens");
+  if (head.outputs != config.input.vocabulary)
+    refuse("model", "a tied head needs as many outputs as the vocabulary has tokens ({}), got {}",
+           config.input.vocabulary, head.outputs);
+  const int feeding = head.hidden > 0 ? head.hidden : config.layers.back().hidden;
+  if (feeding != config.input.embedding)
+    refuse("model", "a tied head needs {} of the embedding's width ({}), got {}",
+           head.hidden > 0 ? "head.hidden" : "a last layer", config.input.embedding, feeding);
+}
+
+void check_dropout(const DropoutConfig& dropout) {
+  const auto check = [](const char* what, double share) {
+    if (!(share >= 0 && share < 1)) refuse("model", "dropout.{} must be at least 0 and below 1, got {}", what, share);
+  };
+  check("input", dropout.input);
+  check("between", dropout.between);
+  check("output", dropout.output);
+}
+
+/// Adds the blocks of layer `index`, named as in torch.nn. A recurrent block without numbers stays absent.
+Layer make_layer(const LayerConfig& config, int index, int inputs, ParameterLayout& parameters) {
+  Layer layer;
+  layer.cell = &find_cell(config.cell);
+  layer.options = config.options;
+  layer.inputs = inputs;
+  layer.hidden = config.hidden;
+  const CellShape& shape = layer.cell->shape;
+  const int input_rows = shape.input_rows * config.hidden, recurrent_rows = shape.recurrent_rows * config.hidden;
+
+  layer.weight_ih = parameters.add(fmt::format("rnn.weight_ih_l{}", index), {input_rows, inputs});
+  std::vector<int> recurrent = {recurrent_rows, config.hidden};
+  if (layer.cell->raw_shape) recurrent = layer.cell->raw_shape(config.hidden);
+  if (std::ranges::count(recurrent, 0) == 0)
+    layer.weight_hh = parameters.add(fmt::format("rnn.weight_hh_l{}", index), recurrent);
+  layer.bias_ih = parameters.add(fmt::format("rnn.bias_ih_l{}", index), {input_rows});
+  if (shape.recurrent_bias && recurrent_rows > 0)
+    layer.bias_hh = parameters.add(fmt::format("rnn.bias_hh_l{}", index), {recurrent_rows});
+  return layer;
+}
+
+}  // namespace
+
+Model::Model(ModelConfig config) : config_(std::move(config)) {
+  check_input(config_.input);
+  check_layers(config_.layers);
+  check_head(config_);
+  check_dropout(config_.dropout);
+  head_ = &find_head(config_.head.name);
+
+  const InputConfig& input = config_.input;
+  const bool embedded = input.tokens == TokenInput::embedding;
+  if (embedded) embedding = parameters_.add("embedding.weight", {input.vocabulary, input.embedding});
+  raw_inputs_ = (embedded ? input.embedding : input.vocabulary) + input.reals;
+  inputs_ = input.encoder > 0 ? input.encoder : raw_inputs_;
+  if (input.encoder > 0) {
+    encoder_weight = parameters_.add("encoder.weight", {input.encoder, raw_inputs_});
+    encoder_bias = parameters_.add("encoder.bias", {input.encoder});
+  }
+
+  int width = inputs_;
+  for (const LayerConfig& layer_config : config_.layers) {
+    Layer layer = make_layer(layer_config, static_cast<int>(layers_.size()), width, parameters_);
+    layer.state_offset = state_size_;
+    state_size_ += layer.cell->shape.states * layer.hidden;
+    width = layer.hidden;
+    layers_.push_back(layer);
+  }
+
+  const HeadConfig& head = config_.head;
+  const bool two = head.hidden > 0;
+  if (two) {
+    head_inner_weight = parameters_.add("head.0.weight", {head.hidden, width});
+    head_inner_bias = parameters_.add("head.0.bias", {head.hidden});
+    width = head.hidden;
+  }
+  const std::string last = two ? "head.1" : "head";
+  head_weight = head.tied ? embedding : parameters_.add(last + ".weight", {head.outputs, width});
+  head_bias = parameters_.add(last + ".bias", {head.outputs});
+}
+
+}  // namespace throughtime
