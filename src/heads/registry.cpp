@@ -1,0 +1,37 @@
+#include "core/registry.h"
+
+#include "throughtime/head.h"
+
+namespace throughtime {
+
+HeadType softmax_head();
+HeadType regression_head();
+HeadType bernoulli_head();
+
+namespace {
+
+Registry<HeadType>& heads() {
+  static Registry<HeadType> registry("head", {
+                                                 softmax_head(),
+                                                 regression_head(),
+                                                 bernoulli_head(),
+                                             });
+  return registry;
+}
+
+template <class Real>
+bool complete(const HeadKernels<Real>& kernels) {
+  return kernels.loss && kernels.predict;
+}
+
+}  // namespace
+
+const HeadType& find_head(const std::string& name) { return heads().find(name); }
+std::vector<const HeadType*> all_heads() { return heads().all(); }
+void register_head(HeadType head) {
+  if (!complete(head.reference)) refuse("model", "head '{}': the reference kernels are incomplete", head.name);
+  if (!head.fast || !complete(head.fast())) refuse("model", "head '{}': the fast kernels are incomplete", head.name);
+  heads().add(std::move(head));
+}
+
+}  // namespace throughtime

@@ -1,0 +1,122 @@
+// The double kernels of every head: gradients against central differences, losses against their definitions.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/numeric.h"
+#include "throughtime/head.h"
+#include "throughtime/random.h"
+
+namespace throughtime {
+namespace {
+
+using testing::central_differences;
+using testing::relative_error;
+
+std::vector<double> draw(std::size_t count, double scale, std::uint64_t seed) {
+  const Random random(seed, Purpose::sampling);
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = scale * random.normal(0, 0, i);
+  return values;
+}
+
+/// Numbers in [0, 1): targets that every head takes; for softmax a q whose sum is not 1.
+std::vector<double> draw_targets(std::size_t count, std::uint64_t seed) {
+  const Random random(seed, Purpose::task);
+  std::vector<double> values(count);
+  for (std::size_t i = 0; i < count; ++i) values[i] = random.uniform(0, 0, i);
+  return values;
+}
+
+void expect_gradient_of_differences(const HeadType& head, const std::vector<double>& z,
+                                    const RowTarget<double>& target) {
+  const int outputs = static_cast<int>(z.size());
+  const auto loss = [&](std::span<const double> at) {
+    return head.reference.loss(outputs, at.data(), target, 1.0, nullptr);
+  };
+  std::vector<double> wanted = central_differences(loss, z);
+  for (double& value : wanted) value *= 2.5;
+  std::vector<double> got(z.size());
+  const double value = head.reference.loss(outputs, z.data(), target, 2.5, got.data());
+  EXPECT_EQ(value, loss(z)) << "the weight belongs to the gradient, not to the loss";
+  EXPECT_LT(relative_error(got, wanted, 1e-9), 1e-9) << head.name << " with " << outputs << " outputs";
+}
+
+TEST(Heads, GradientsAreThoseOfCentralDifferences) {
+  for (const HeadType* head : all_heads()) {
+    for (const std::size_t outputs : {1u, 2u, 5u, 33u}) {
+      const auto z = draw(outputs, 1.5, outputs);
+      const auto values = draw_targets(outputs, outputs);
+      expect_gradient_of_differences(*head, z, {-1, values.data()});
+      if (head->target != TargetKind::label_or_distribution) continue;
+      expect_gradient_of_differences(*head, z, {0, nullptr});
+      expect_gradient_of_differences(*head, z, {static_cast<std::int32_t>(outputs) - 1, nullptr});
+    }
+  }
+}
+
+TEST(Heads, LossesAreTheirDefinitions) {
+  const auto z = draw(7, 1, 1);
+  const auto y = draw_targets(7, 2);
+  double exponentials = 0, cross = 0, squares = 0, likelihood = 0;
+  for (const double x : z) exponentials += std::exp(x);
+  for (std::size_t i = 0; i < 7; ++i) {
+    cross -= y[i] * std::log(std::exp(z[i]) / exponentials);
+    squares += (z[i] - y[i]) * (z[i] - y[i]);
+    const double p = 1 / (1 + std::exp(-z[i]));
+    likelihood -= y[i] * std::log(p) + (1 - y[i]) * std::log(1 - p);
+  }
+  const auto loss = [&](const char* name, RowTarget<double> target) {
+    return find_head(name).reference.loss(7, z.data(), target, 1.0, nullptr);
+  };
+  EXPECT_NEAR(loss("softmax", {-1, y.data()}), cross, 1e-12);
+  EXPECT_NEAR(loss("softmax", {3, nullptr}), -std::log(std::exp(z[3]) / exponentials), 1e-12);
+  EXPECT_NEAR(loss("regression", {-1, y.data()}), squares / 7, 1e-12);
+  EXPECT_NEAR(loss("bernoulli", {-1, y.data()}), likelihood, 1e-12);
+}
+
+TEST(Heads, PredictProbabilitiesOrMeans) {
+  const auto z = draw(9, 2, 3);
+  auto softmax = z, regression = z, bernoulli = z;
+  find_head("softmax").reference.predict(9, softmax.data());
+  find_head("regression").reference.predict(9, regression.data());
+  find_head("bernoulli").reference.predict(9, bernoulli.data());
+  EXPECT_EQ(regression, z);
+  double sum = 0;
+  for (std::size_t i = 0; i < 9; ++i) {
+    sum += softmax[i];
+    EXPECT_NEAR(std::log(softmax[i] / softmax[0]), z[i] - z[0], 1e-12);
+    EXPECT_NEAR(std::log(bernoulli[i] / (1 - bernoulli[i])), z[i], 1e-12);
+  }
+  EXPECT_NEAR(sum, 1, 1e-14);
+}
+
+TEST(Softmax, AOneHotDistributionIsALabel) {
+  const HeadKernels<double>& kernels = find_head("softmax").reference;
+  for (const std::int32_t label : {0, 4, 10}) {
+    const auto z = draw(11, 3, 5);
+    std::vector<double> one_hot(11), soft(11), hard(11);
+    one_hot[static_cast<std::size_t>(label)] = 1;
+    const double soft_loss = kernels.loss(11, z.data(), {-1, one_hot.data()}, 0.75, soft.data());
+    EXPECT_DOUBLE_EQ(soft_loss, kernels.loss(11, z.data(), {label, nullptr}, 0.75, hard.data()));
+    EXPECT_LT(relative_error(soft, hard), 1e-15);
+  }
+}
+
+TEST(Heads, StayExactForLargeOutputs) {
+  const std::vector<double> z = {1000, -1000, 999};
+  std::vector<double> d_z(3);
+  EXPECT_NEAR(find_head("softmax").reference.loss(3, z.data(), {1, nullptr}, 1.0, d_z.data()),
+              2000 + std::log1p(std::exp(-1.0)), 1e-9);
+  EXPECT_NEAR(d_z[0], 1 / (1 + std::exp(-1.0)), 1e-12);
+  EXPECT_EQ(d_z[1], -1);
+
+  const std::vector<double> y = {1, 0, 0.5};
+  EXPECT_NEAR(find_head("bernoulli").reference.loss(3, z.data(), {-1, y.data()}, 1.0, d_z.data()), 999 * 0.5, 1e-9);
+  EXPECT_EQ(d_z, (std::vector<double>{0, 0, 0.5}));
+  const double confident = 40, right = 1;
+  EXPECT_NEAR(find_head("bernoulli").reference.loss(1, &confident, {-1, &right}, 1.0, nullptr), std::exp(-40.0), 1e-30);
+}
+
+}  // namespace
+}  // namespace throughtime
