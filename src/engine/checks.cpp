@@ -1,0 +1,124 @@
+#include "engine/checks.h"
+
+#include <cmath>
+
+#include "engine/targets.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+/// Sizes of a window's buffers.
+struct Sizes {
+  Sizes(const Model& model, const Window& window)
+      : rows(static_cast<std::size_t>(window.batch)),
+        steps(static_cast<std::size_t>(window.steps)),
+        states(rows * static_cast<std::size_t>(model.state_size())),
+        outputs(rows * static_cast<std::size_t>(model.outputs())) {}
+  std::size_t rows, steps, states, outputs;
+};
+
+void check_tape(std::string_view speaker, const Tape& tape, const Window& window) {
+  if (window.batch != tape.shape().batch)
+    refuse(speaker, "the window has {} rows, its tape was made for {}", window.batch, tape.shape().batch);
+  if (window.steps > tape.shape().steps)
+    refuse(speaker, "the window has {} steps, its tape holds at most {}", window.steps, tape.shape().steps);
+}
+
+void check_state_steps(const UnrollCall& call) {
+  int before = -1;
+  for (const int step : call.state_steps) {
+    require_range("unroll", "state_steps", step, 0, call.window.steps);
+    if (step <= before) refuse("unroll", "state_steps must ascend, got {} after {}", step, before);
+    before = step;
+  }
+  if (!call.states && !call.state_steps.empty()) refuse("unroll", "state_steps are given but no buffer for the states");
+}
+
+}  // namespace
+
+void require_size(std::string_view speaker, std::string_view what, Buffer buffer, std::size_t size) {
+  if (!buffer || buffer.size != size) refuse(speaker, "{} must have {} numbers, got {}", what, size, buffer.size);
+}
+
+void require_at_least(std::string_view speaker, std::string_view what, Buffer buffer, std::size_t size) {
+  if (!buffer || buffer.size < size)
+    refuse(speaker, "{} must have at least {} numbers, got {}", what, size, buffer.size);
+}
+
+void check_tape_shape(const TapeShape& shape) {
+  if (shape.steps < 1) refuse("tape", "steps must be at least 1, got {}", shape.steps);
+  if (shape.batch < 1) refuse("tape", "batch must be at least 1, got {}", shape.batch);
+}
+
+void check_unroll(const Model& model, const UnrollCall& call) {
+  const Window& window = call.window;
+  validate(window);
+  check_tape("unroll", call.tape, window);
+  const Sizes sizes(model, window);
+  require_size("unroll", "parameters", call.parameters, model.parameters().size());
+  if (call.initial_state) require_size("unroll", "initial_state", call.initial_state, sizes.states);
+  if (call.final_state) require_size("unroll", "final_state", call.final_state, sizes.states);
+  if (call.losses) require_at_least("unroll", "losses", call.losses, sizes.steps * sizes.rows);
+  if (call.loss_sum) require_size("unroll", "loss_sum", call.loss_sum, 1);
+  if (call.predictions) require_at_least("unroll", "predictions", call.predictions, sizes.steps * sizes.outputs);
+  check_state_steps(call);
+  if (call.states) require_at_least("unroll", "states", call.states, call.state_steps.size() * sizes.states);
+  check_inputs(model, window);
+  if (call.losses || call.loss_sum) check_targets(model, window, 0, window.steps);
+}
+
+int check_pull_back(const Model& model, const PullBackCall& call, int unrolled) {
+  const Window& window = call.window;
+  const Keep keep = call.tape.shape().keep;
+  if (keep == Keep::nothing) refuse("pull_back", "the tape keeps nothing; make it with Keep::state or Keep::gradient");
+  if (call.gradient && keep != Keep::gradient)
+    refuse("pull_back", "a parameter gradient needs a tape made with Keep::gradient, this one keeps states only");
+  if (unrolled == 0) refuse("pull_back", "nothing has been unrolled on this tape yet");
+  check_tape("pull_back", call.tape, window);
+  if (window.steps != unrolled)
+    refuse("pull_back", "the window has {} steps, the one unrolled on this tape had {}", window.steps, unrolled);
+  const int last = call.last == -1 ? window.steps : call.last;
+  require_range("pull_back", "last", last, 1, window.steps);
+  require_range("pull_back", "first", call.first, 0, last - 1);
+
+  const Sizes sizes(model, window);
+  const std::size_t taps = static_cast<std::size_t>(last - call.first) + 1;
+  require_size("pull_back", "parameters", call.parameters, model.parameters().size());
+  if (call.gradient) require_size("pull_back", "gradient", call.gradient, model.parameters().size());
+  if (call.end_cotangent) require_size("pull_back", "end_cotangent", call.end_cotangent, sizes.states);
+  if (call.initial_cotangent) require_size("pull_back", "initial_cotangent", call.initial_cotangent, sizes.states);
+  if (call.step_cotangents)
+    require_at_least("pull_back", "step_cotangents", call.step_cotangents, sizes.steps * sizes.states);
+  if (call.tap_norms) require_at_least("pull_back", "tap_norms", call.tap_norms, taps * sizes.rows);
+  if (call.tap_vectors) require_at_least("pull_back", "tap_vectors", call.tap_vectors, taps * sizes.states);
+  if (call.losses) check_targets(model, window, call.first, last);
+  return last;
+}
+
+void check_update(const UpdateCall& call) {
+  require_size("apply_update", "target", call.target, call.target.size);
+  require_size("apply_update", "gradient", call.gradient, call.target.size);
+  if (call.norm) require_size("apply_update", "norm", call.norm, 1);
+  for (const Buffer& moment : call.optimizer.moments)
+    require_size("apply_update", "a moment of the optimizer", moment, call.target.size);
+  if (!std::isfinite(call.rate)) refuse("apply_update", "rate must be a finite number, got {}", call.rate);
+  if (!std::isfinite(call.gradient_scale))
+    refuse("apply_update", "gradient_scale must be a finite number, got {}", call.gradient_scale);
+  if (!(call.clip.value >= 0) || !(call.clip.norm >= 0))
+    refuse("apply_update", "clip bounds must be 0 (off) or positive, got value {} and norm {}", call.clip.value,
+           call.clip.norm);
+}
+
+void check_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
+  if (width < 1) refuse(speaker, "width must be at least 1, got {}", width);
+  const auto columns = static_cast<std::size_t>(width);
+  if (!table || table.size % columns != 0)
+    refuse(speaker, "the table's size must be a multiple of the width {}, got {}", width, table.size);
+  require_at_least(speaker, "rows", rows, indices.size() * columns);
+  for (const std::int64_t index : indices)
+    if (index < 0 || static_cast<std::size_t>(index) >= table.size / columns)
+      refuse(speaker, "row index {} is outside the table of {} rows", index, table.size / columns);
+}
+
+}  // namespace throughtime

@@ -1,0 +1,38 @@
+#include "engine/dropout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace throughtime {
+
+DropoutSite input_dropout(const DropoutConfig& config) { return {Purpose::dropout_input, 0, config.input}; }
+
+DropoutSite between_dropout(const DropoutConfig& config, int layer) {
+  return {Purpose::dropout_between, layer, config.between};
+}
+
+DropoutSite output_dropout(const DropoutConfig& config) { return {Purpose::dropout_output, 0, config.output}; }
+
+std::uint64_t mask_step_at(const DropoutConfig& config, const Window& window, int step) {
+  return config.per_sequence ? 0 : static_cast<std::uint64_t>(window.mask_step + step);
+}
+
+template <class Real>
+void write_mask(const DropoutSite& site, std::uint64_t mask_key, std::uint64_t step, int row, std::span<Real> mask) {
+  const Random random(mask_key, site.purpose);
+  // A word below the threshold drops its element; four elements share one block of four words.
+  const auto threshold = static_cast<std::uint64_t>(std::llround(site.share * 4294967296.0));
+  const Real survivor = static_cast<Real>(static_cast<float>(1.0 / (1.0 - site.share)));
+  const std::uint64_t layer = static_cast<std::uint64_t>(site.layer) << 32;
+  for (std::size_t first = 0; first < mask.size(); first += 4) {
+    const auto words = random.words(step, static_cast<std::uint32_t>(row), layer | (first / 4));
+    const std::size_t count = std::min<std::size_t>(4, mask.size() - first);
+    for (std::size_t i = 0; i < count; ++i) mask[first + i] = words[i] < threshold ? Real(0) : survivor;
+  }
+}
+
+template void write_mask<float>(const DropoutSite&, std::uint64_t, std::uint64_t, int, std::span<float>);
+template void write_mask<double>(const DropoutSite&, std::uint64_t, std::uint64_t, int, std::span<double>);
+
+}  // namespace throughtime

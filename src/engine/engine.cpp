@@ -1,0 +1,25 @@
+#include "throughtime/engine.h"
+
+#include "core/names.h"
+#include "engine/cpu/cpu_engine.h"
+#include "engine/reference/reference_engine.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+
+std::vector<double> Engine::read(Buffer buffer) const {
+  std::vector<double> values(buffer.size);
+  read(buffer, values);
+  return values;
+}
+
+std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config) {
+  if (config.threads < 1) refuse("engine", "threads must be at least 1, got {}", config.threads);
+  if (config.name == "reference") return make_reference_engine(model, config);
+  if (config.name == "cpu") return make_cpu_engine(model, config);
+  refuse_unknown("engine", "engine", config.name, engine_names());
+}
+
+std::vector<std::string> engine_names() { return {"reference", "cpu"}; }
+
+}  // namespace throughtime

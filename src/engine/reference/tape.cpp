@@ -1,0 +1,92 @@
+#include "engine/reference/tape.h"
+
+#include <algorithm>
+
+#include "engine/checks.h"
+
+namespace throughtime::reference {
+namespace {
+
+std::vector<std::size_t> saved_offsets(const Model& model) {
+  std::vector<std::size_t> offsets = {0};
+  for (const Layer& layer : model.layers())
+    offsets.push_back(offsets.back() + static_cast<std::size_t>(layer.cell->shape.saved) * layer.hidden);
+  return offsets;
+}
+
+std::vector<std::size_t> input_offsets(const Model& model) {
+  std::vector<std::size_t> offsets = {0};
+  for (const Layer& layer : model.layers()) offsets.push_back(offsets.back() + static_cast<std::size_t>(layer.inputs));
+  return offsets;
+}
+
+TapeShape checked(const TapeShape& shape) {
+  check_tape_shape(shape);
+  return shape;
+}
+
+}  // namespace
+
+Workspace::Workspace(const Model& model, int batch) {
+  int input_width = model.inputs(), input_rows = 0, recurrent_rows = 0, hidden = 0;
+  for (const Layer& layer : model.layers()) {
+    const CellShape& shape = layer.cell->shape;
+    const std::size_t matrix = static_cast<std::size_t>(shape.recurrent_rows) * layer.hidden * layer.hidden;
+    effective.emplace_back(matrix);
+    d_effective.emplace_back(matrix);
+    input_width = std::max(input_width, layer.inputs);
+    input_rows = std::max(input_rows, shape.input_rows * layer.hidden);
+    recurrent_rows = std::max(recurrent_rows, shape.recurrent_rows * layer.hidden);
+    hidden = std::max(hidden, layer.hidden);
+  }
+  const auto size = [](int n) { return static_cast<std::size_t>(n); };
+  zero_state.resize(size(model.state_size()));
+  for (auto* vector : {&raw_input, &d_raw_input}) vector->resize(size(model.raw_inputs()));
+  mask.resize(size(std::max(input_width, hidden)));
+  for (auto* vector : {&input_gates, &d_input_gates}) vector->resize(size(input_rows));
+  for (auto* vector : {&recurrent_gates, &d_recurrent_gates}) vector->resize(size(recurrent_rows));
+  d_gated.resize(size(hidden));
+  d_inputs.resize(size(input_width));
+  for (auto* vector : {&features, &d_features}) vector->resize(size(model.top_hidden()));
+  for (auto* vector : {&inner, &d_inner}) vector->resize(size(model.config().head.hidden));
+  for (auto* vector : {&outputs, &d_outputs, &target}) vector->resize(size(model.outputs()));
+  d_state.resize(size(batch) * size(model.state_size()));
+  d_before.resize(size(model.state_size()));
+}
+
+std::size_t Workspace::bytes() const {
+  std::size_t numbers = 0;
+  for (const auto& matrix : effective) numbers += 2 * matrix.size();
+  for (const auto* vector : {&zero_state, &raw_input, &d_raw_input, &mask, &input_gates, &d_input_gates,
+                             &recurrent_gates, &d_recurrent_gates, &d_gated, &d_inputs, &features, &d_features, &inner,
+                             &d_inner, &outputs, &d_outputs, &target, &d_state, &d_before})
+    numbers += vector->size();
+  return numbers * sizeof(double);
+}
+
+ReferenceTape::ReferenceTape(const Model& model, const TapeShape& shape)
+    : Tape(checked(shape)),
+      model(model),
+      work(model, shape.batch),
+      saved_offset_(saved_offsets(model)),
+      input_offset_(input_offsets(model)),
+      states_(shape.keep == Keep::nothing ? 2 : shape.steps + 1, shape.batch,
+              static_cast<std::size_t>(model.state_size())),
+      saved_(shape.keep == Keep::nothing ? 1 : shape.steps, shape.batch, saved_offset_.back()),
+      inputs_(shape.keep == Keep::gradient ? shape.steps : 1, shape.batch, input_offset_.back()) {}
+
+std::size_t ReferenceTape::activation_bytes() const {
+  switch (shape().keep) {
+    case Keep::nothing:
+      return 0;
+    case Keep::state:
+      return states_.bytes() + saved_.bytes();
+    case Keep::gradient:
+      return states_.bytes() + saved_.bytes() + inputs_.bytes();
+  }
+  return 0;
+}
+
+std::size_t ReferenceTape::bytes() const { return states_.bytes() + saved_.bytes() + inputs_.bytes() + work.bytes(); }
+
+}  // namespace throughtime::reference

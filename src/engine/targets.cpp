@@ -1,0 +1,129 @@
+#include "engine/targets.h"
+
+#include <bit>
+#include <span>
+
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+/// Whether any number is NaN or infinite: all bits of its exponent are set. Branch-free, so that it vectorises.
+bool has_bad_number(std::span<const float> values) {
+  std::uint32_t bad = 0;
+  for (const float value : values) bad |= (std::bit_cast<std::uint32_t>(value) & 0x7f800000u) == 0x7f800000u;
+  return bad != 0;
+}
+
+std::size_t first_bad_number(std::span<const float> values) {
+  std::size_t i = 0;
+  while (!has_bad_number(values.subspan(i, 1))) ++i;
+  return i;
+}
+
+void check_source(const InputConfig& input, const Window& window, int index) {
+  const Source& source = window.sources[static_cast<std::size_t>(index)];
+  if (source.reals != input.reals)
+    refuse("window", "source {} has {} reals per step, the model takes {}", index, source.reals, input.reals);
+  if (input.vocabulary > 0 && source.tokens.empty())
+    refuse("window", "source {} has no tokens, the model takes tokens below {}", index, input.vocabulary);
+}
+
+void check_row(const InputConfig& input, const Window& window, int step, int row) {
+  const Place place = place_at(window, step, row);
+  if (place.padding) return;
+  if (input.vocabulary > 0 && (place.token() < 0 || place.token() >= input.vocabulary))
+    refuse("window", "token at step {}, row {} (source {}, position {}) must be between 0 and {}, got {}", step, row,
+           source_of(window, row), place.position, input.vocabulary - 1, place.token());
+  const std::span reals(place.reals(), static_cast<std::size_t>(input.reals));
+  if (!reals.empty() && has_bad_number(reals)) {
+    const std::size_t i = first_bad_number(reals);
+    refuse("window", "input {} at step {}, row {} (source {}, position {}) must be a finite number, got {}", i, step,
+           row, source_of(window, row), place.position, reals[i]);
+  }
+}
+
+/// Labels and values that a window offers to one row, whatever the layout, and the entry that is the row's.
+struct Offer {
+  std::span<const std::int32_t> labels;
+  std::span<const float> values;
+  int width = 0;
+  std::size_t entry = 0;
+};
+
+Offer offer_at(const Window& window, int step, int row) {
+  const Targets& targets = window.targets;
+  const auto per_step =
+      static_cast<std::size_t>(step) * static_cast<std::size_t>(window.batch) + static_cast<std::size_t>(row);
+  switch (targets.layout) {
+    case TargetLayout::none:
+      return {};
+    case TargetLayout::source: {
+      const Place place = place_at(window, step, row);
+      if (place.padding) return {};
+      return {place.source->labels, place.source->target_values, place.source->target_width,
+              static_cast<std::size_t>(place.position)};
+    }
+    case TargetLayout::per_step:
+      return {targets.labels, targets.values, targets.width, per_step};
+    case TargetLayout::per_row:
+      return {targets.labels, targets.values, targets.width, static_cast<std::size_t>(row)};
+  }
+  return {};
+}
+
+bool uses_label(const Model& model, const Offer& offer) {
+  return model.head().target == TargetKind::label_or_distribution && !offer.labels.empty();
+}
+
+void check_target(const Model& model, const Window& window, int step, int row) {
+  const Offer offer = offer_at(window, step, row);
+  if (uses_label(model, offer)) {
+    if (offer.entry >= offer.labels.size())
+      refuse("window", "no label for step {}, row {}: only {} labels are given", step, row, offer.labels.size());
+    const std::int32_t label = offer.labels[offer.entry];
+    if (label < 0 || label >= model.outputs())
+      refuse("window", "label at step {}, row {} (source {}, position {}) must be between 0 and {}, got {}", step, row,
+             source_of(window, row), place_at(window, step, row).position, model.outputs() - 1, label);
+    return;
+  }
+  if (offer.values.empty())
+    refuse("window", "no target at step {}, row {}, where the loss weight is not 0: the {} head needs {}", step, row,
+           model.head().name, model.head().target == TargetKind::values ? "target values" : "labels or distributions");
+  if (offer.width != model.outputs())
+    refuse("window", "targets must have {} numbers, one per output of the {} head, got {}", model.outputs(),
+           model.head().name, offer.width);
+  const auto width = static_cast<std::size_t>(offer.width);
+  if ((offer.entry + 1) * width > offer.values.size())
+    refuse("window", "no target values for step {}, row {}: only {} numbers are given", step, row, offer.values.size());
+  const auto values = offer.values.subspan(offer.entry * width, width);
+  if (has_bad_number(values)) {
+    const std::size_t i = first_bad_number(values);
+    refuse("window", "target {} at step {}, row {} (source {}, position {}) must be a finite number, got {}", i, step,
+           row, source_of(window, row), place_at(window, step, row).position, values[i]);
+  }
+}
+
+}  // namespace
+
+RowTarget<float> row_target(const Model& model, const Window& window, int step, int row) {
+  const Offer offer = offer_at(window, step, row);
+  if (uses_label(model, offer)) return {offer.labels[offer.entry], nullptr};
+  if (offer.values.empty()) return {};
+  return {-1, offer.values.data() + offer.entry * static_cast<std::size_t>(offer.width)};
+}
+
+void check_inputs(const Model& model, const Window& window) {
+  const InputConfig& input = model.config().input;
+  for (int row = 0; row < window.batch; ++row) check_source(input, window, source_of(window, row));
+  for (int step = 0; step < window.steps; ++step)
+    for (int row = 0; row < window.batch; ++row) check_row(input, window, step, row);
+}
+
+void check_targets(const Model& model, const Window& window, int first, int last) {
+  for (int step = first; step < last; ++step)
+    for (int row = 0; row < window.batch; ++row)
+      if (window.weight_at(step, row) != 0) check_target(model, window, step, row);
+}
+
+}  // namespace throughtime

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Writes the golden files of this folder with PyTorch, in double precision and with fixed seeds.
+
+One file per cell, number of layers and head: parameters under PyTorch's names, inputs, targets, initial states,
+outputs, loss, gradients, and the losses around ten steps of Adam and of SGD. Run it again only to change the tests:
+
+    python3 tests/golden/make_golden.py
+"""
+
+import copy
+import json
+import pathlib
+
+import torch
+
+STEPS, BATCH, INPUTS, HIDDEN = 7, 3, 4, 5
+OUTPUTS = {"softmax": 3, "regression": 2}
+UPDATES = 10
+RATES = {"adam": 0.01, "sgd": 0.1}
+CELLS = {
+    "lstm": lambda layers: torch.nn.LSTM(INPUTS, HIDDEN, layers),
+    "gru": lambda layers: torch.nn.GRU(INPUTS, HIDDEN, layers),
+    "rnn_tanh": lambda layers: torch.nn.RNN(INPUTS, HIDDEN, layers, nonlinearity="tanh"),
+    "rnn_relu": lambda layers: torch.nn.RNN(INPUTS, HIDDEN, layers, nonlinearity="relu"),
+}
+
+
+class Network(torch.nn.Module):
+    """Recurrent layers under `rnn`, one linear layer under `head`."""
+
+    def __init__(self, cell, layers, head):
+        super().__init__()
+        self.rnn = CELLS[cell](layers)
+        self.head = torch.nn.Linear(HIDDEN, OUTPUTS[head])
+
+    def forward(self, inputs, state):
+        output, final = self.rnn(inputs, state)
+        return output, final, self.head(output)
+
+
+def single_precision(*shape):
+    """Normal numbers that survive a trip through float: the library's inputs and targets are floats."""
+    return torch.randn(*shape, dtype=torch.float32).double()
+
+
+def as_rnn_state(tensors):
+    return tensors if len(tensors) == 2 else tensors[0]
+
+
+def as_list_of_tensors(state):
+    return list(state) if isinstance(state, tuple) else [state]
+
+
+def mean_loss(head, z, target):
+    if head == "softmax":
+        return torch.nn.functional.cross_entropy(z.reshape(-1, z.shape[-1]), target.reshape(-1))
+    return torch.nn.functional.mse_loss(z, target)
+
+
+def losses_of_updates(name, network, head, inputs, target, state):
+    """UPDATES + 1 losses: before the first update and after each."""
+    network = copy.deepcopy(network)
+    optimizer = {"adam": torch.optim.Adam, "sgd": torch.optim.SGD}[name](network.parameters(), lr=RATES[name])
+    losses = []
+    for _ in range(UPDATES + 1):
+        optimizer.zero_grad()
+        loss = mean_loss(head, network(inputs, state)[2], target)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def golden(cell, layers, head):
+    torch.manual_seed(1000 * layers + 100 * list(OUTPUTS).index(head) + list(CELLS).index(cell))
+    network = Network(cell, layers, head).double()
+    inputs = single_precision(STEPS, BATCH, INPUTS)
+    if head == "softmax":
+        target = torch.randint(OUTPUTS[head], (STEPS, BATCH))
+    else:
+        target = single_precision(STEPS, BATCH, OUTPUTS[head])
+    state_tensors = 2 if cell == "lstm" else 1
+    initial = [(0.5 * torch.randn(layers, BATCH, HIDDEN).double()).requires_grad_() for _ in range(state_tensors)]
+
+    output, final, z = network(inputs, as_rnn_state(initial))
+    loss = mean_loss(head, z, target)
+    loss.backward()
+
+    frozen = as_rnn_state([tensor.detach() for tensor in initial])
+    return {
+        "cell": cell,
+        "layers": layers,
+        "head": head,
+        "shape": {"steps": STEPS, "batch": BATCH, "inputs": INPUTS, "hidden": HIDDEN, "outputs": OUTPUTS[head]},
+        "inputs": inputs,
+        "target": target,
+        "parameters": {name: parameter.detach() for name, parameter in network.named_parameters()},
+        "initial_state": [tensor.detach() for tensor in initial],
+        "output": output.detach(),
+        "final_state": [tensor.detach() for tensor in as_list_of_tensors(final)],
+        "prediction": (torch.softmax(z, -1) if head == "softmax" else z).detach(),
+        "loss": loss.item(),
+        "gradient": {name: parameter.grad for name, parameter in network.named_parameters()},
+        "initial_state_gradient": [tensor.grad for tensor in initial],
+        "updates": {
+            name: {"rate": rate, "losses": losses_of_updates(name, network, head, inputs, target, frozen)}
+            for name, rate in RATES.items()
+        },
+    }
+
+
+def write(value, indent=""):
+    """JSON with one row of numbers per line, so that a difference shows where it is."""
+    if isinstance(value, torch.Tensor):
+        value = value.tolist()
+    inner = indent + " "
+    if isinstance(value, dict):
+        entries = [f"{inner}{json.dumps(key)}: {write(entry, inner)}" for key, entry in value.items()]
+        return "{\n" + ",\n".join(entries) + "\n" + indent + "}"
+    if isinstance(value, list) and isinstance(value[0], (list, torch.Tensor)):
+        return "[\n" + ",\n".join(inner + write(entry, inner) for entry in value) + "\n" + indent + "]"
+    return json.dumps(value)
+
+
+def main():
+    folder = pathlib.Path(__file__).resolve().parent
+    torch.set_num_threads(1)
+    for cell in CELLS:
+        for layers in (1, 2):
+            for head in OUTPUTS:
+                path = folder / f"{cell}-{layers}-{head}.json"
+                path.write_text(write(golden(cell, layers, head)) + "\n")
+
+
+if __name__ == "__main__":
+    main()
