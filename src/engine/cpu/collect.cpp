@@ -1,0 +1,147 @@
+#include "engine/cpu/collect.h"
+
+#include <algorithm>
+
+#include "engine/targets.h"
+
+namespace throughtime::cpu {
+
+namespace {
+
+constexpr std::size_t kTaskElements = 16384;  // of the flat vector, for one task
+constexpr std::size_t kInlineElements = 65536;  // below that, waking a thread costs more than it saves
+
+}  // namespace
+
+GradientCollector::GradientCollector(const Model& model) {
+  std::size_t largest = 0;
+  for (std::size_t k = 0; k < model.layers().size(); ++k) {
+    const Layer& layer = model.layers()[k];
+    const CellShape& shape = layer.cell->shape;
+    const int index = static_cast<int>(k);
+    add_block(model, Kind::input_weights, index, layer.weight_ih, layer.hidden, layer.inputs);
+    add_block(model, Kind::input_bias, index, layer.bias_ih, layer.hidden, 1);
+    // A joint cell's two biases receive the same gradient.
+    add_block(model, shape.joint ? Kind::input_bias : Kind::recurrent_bias, index, layer.bias_hh, layer.hidden, 1);
+    if (layer.cell->fast_map.apply) {
+      mapped_.push_back(index);
+      largest = std::max(largest, static_cast<std::size_t>(shape.recurrent_rows) * layer.hidden * layer.hidden);
+    } else {
+      add_block(model, Kind::recurrent_weights, index, layer.weight_hh, layer.hidden, layer.hidden);
+    }
+  }
+  effective_ = Array(largest);
+  const int inner = model.config().head.hidden;
+  if (model.encoder_weight >= 0) {
+    add_block(model, Kind::encoder, 0, model.encoder_weight, model.inputs(), model.raw_inputs());
+    add_block(model, Kind::encoder_bias, 0, model.encoder_bias, model.inputs(), 1);
+  }
+  if (inner > 0) {
+    add_block(model, Kind::inner, 0, model.head_inner_weight, inner, model.top_hidden());
+    add_block(model, Kind::inner_bias, 0, model.head_inner_bias, inner, 1);
+  }
+  // A tied matrix is the embedding's block: it is added there, after the embedding's own share.
+  if (model.head_weight != model.embedding)
+    add_block(model, Kind::head, 0, model.head_weight, model.outputs(), inner > 0 ? inner : model.top_hidden());
+  add_block(model, Kind::head_bias, 0, model.head_bias, model.outputs(), 1);
+}
+
+void GradientCollector::add_block(const Model& model, Kind kind, int layer, int block, int rows, int columns) {
+  if (block < 0) return;
+  const ParameterBlock& place = model.parameters().block(block);
+  const std::size_t all_rows = place.size() / columns;
+  const std::size_t step = std::max<std::size_t>(1, kTaskElements / columns);
+  const std::size_t stride = kind >= Kind::input_bias ? 1 : padded(columns);
+  for (std::size_t begin = 0; begin < all_rows; begin += step)
+    tasks_.push_back({kind, layer, place.offset, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), stride,
+                      begin, std::min(all_rows, begin + step)});
+  elements_ += place.size();
+}
+
+const float* GradientCollector::share(const Slice& slice, const Task& task, bool losses) {
+  const bool head = losses && slice.head_rows > 0;
+  const std::size_t layer = static_cast<std::size_t>(task.layer);
+  switch (task.kind) {
+    case Kind::input_weights: return slice.layer_gradients[layer].input_weights.data();
+    case Kind::recurrent_weights: return slice.layer_gradients[layer].recurrent_weights.data();
+    case Kind::input_bias: return slice.layer_gradients[layer].input_bias.data();
+    case Kind::recurrent_bias: return slice.layer_gradients[layer].recurrent_bias.data();
+    case Kind::encoder: return slice.encoder_gradient.weights.data();
+    case Kind::encoder_bias: return slice.encoder_gradient.bias.data();
+    case Kind::inner: return head ? slice.head_inner_gradient.weights.data() : nullptr;
+    case Kind::inner_bias: return head ? slice.head_inner_gradient.bias.data() : nullptr;
+    case Kind::head: return head ? slice.head_gradient.weights.data() : nullptr;
+    case Kind::head_bias: return head ? slice.head_gradient.bias.data() : nullptr;
+  }
+  return nullptr;
+}
+
+void GradientCollector::run_task(const Task& task, const std::vector<Slice>& slices, bool losses, bool add,
+                                 float* gradient) const {
+  const std::size_t padded_rows = padded(task.rows);
+  for (std::size_t row = task.begin; row < task.end; ++row) {
+    float* to = gradient + task.offset + row * task.columns;
+    const std::size_t from = (row / task.rows * padded_rows + row % task.rows) * task.stride;
+    bool started = add;
+    for (const Slice& slice : slices) {
+      const float* part = share(slice, task, losses);
+      if (!part) continue;
+      part += from;
+      if (started)
+        for (std::size_t i = 0; i < task.columns; ++i) to[i] += part[i];
+      else
+        std::copy_n(part, task.columns, to);
+      started = true;
+    }
+    if (!started) std::fill_n(to, task.columns, 0.0f);
+  }
+}
+
+void GradientCollector::run(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
+                            ThreadPool& pool, float* gradient) {
+  const auto work = [&](int i) { run_task(tasks_[static_cast<std::size_t>(i)], slices, call.losses, add, gradient); };
+  if (elements_ < kInlineElements)
+    for (std::size_t i = 0; i < tasks_.size(); ++i) work(static_cast<int>(i));
+  else
+    pool.run(static_cast<int>(tasks_.size()), work);
+  add_mapped(context, slices, add, gradient);
+  if (context.model.embedding >= 0) add_embedding(context, call, slices, add, gradient);
+}
+
+void GradientCollector::add_mapped(const Context& context, const std::vector<Slice>& slices, bool add, float* gradient) {
+  for (const int k : mapped_) {
+    const Layer& layer = context.model.layers()[static_cast<std::size_t>(k)];
+    if (layer.weight_hh < 0) continue;
+    const ParameterBlock& block = context.model.parameters().block(layer.weight_hh);
+    if (!add) std::fill_n(gradient + block.offset, block.size(), 0.0f);
+    const std::size_t hidden = layer.hidden;
+    const Task all{Kind::recurrent_weights, k, 0, hidden, hidden, padded(hidden), 0,
+                   layer.cell->shape.recurrent_rows * hidden};
+    run_task(all, slices, true, false, effective_.data());
+    layer.cell->fast_map.adjoint(layer.options, layer.hidden, effective_.data(), gradient + block.offset);
+  }
+}
+
+void GradientCollector::add_embedding(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices,
+                                      bool add, float* gradient) const {
+  const Model& model = context.model;
+  const ParameterBlock& block = model.parameters().block(model.embedding);
+  float* table = gradient + block.offset;
+  if (!add) std::fill_n(table, block.size(), 0.0f);
+  const std::size_t width = model.config().input.embedding, stride = padded(model.raw_inputs());
+  for (int l = call.first; l < call.last; ++l)
+    for (const Slice& slice : slices)
+      for (int r = 0; r < slice.rows; ++r) {
+        const Place place = place_at(call.window, l, slice.first + r);
+        if (place.padding) continue;
+        float* to = table + static_cast<std::size_t>(place.token()) * width;
+        const float* from = slice.d_raw.data() + (static_cast<std::size_t>(l) * slice.rows + r) * stride;
+        for (std::size_t i = 0; i < width; ++i) to[i] += from[i];
+      }
+  if (model.head_weight != model.embedding) return;
+  const Task all{Kind::head, 0, 0, static_cast<std::size_t>(model.outputs()), width, padded(width), 0,
+                 static_cast<std::size_t>(model.outputs())};
+  run_task(all, slices, call.losses, true, table);
+}
+
+}  // namespace throughtime::cpu

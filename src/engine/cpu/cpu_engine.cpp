@@ -1,0 +1,192 @@
+#include "engine/cpu/cpu_engine.h"
+
+#include <cmath>
+
+#include "core/instructions.h"
+#include "engine/checks.h"
+#include "engine/cpu/collect.h"
+#include "engine/cpu/denormals.h"
+#include "engine/cpu/passes.h"
+#include "engine/cpu/thread_pool.h"
+#include "engine/host_engine.h"
+
+namespace throughtime::cpu {
+
+namespace {
+
+constexpr std::size_t kUpdateBlock = 16384;  // elements of the flat vector that one task updates
+
+class CpuEngine final : public HostEngine<float> {
+ public:
+  CpuEngine(const Model& model, EngineConfig config)
+      : HostEngine(model, std::move(config)),
+        pool_(config_.threads),
+        products_(product_kernels()),
+        head_(model.head().fast()),
+        packed_(model),
+        collector_(model) {
+    for (const Layer& layer : model.layers()) cells_.push_back(layer.cell->fast());
+  }
+
+  std::string_view name() const override { return "cpu"; }
+  int threads() const override { return pool_.threads(); }
+
+  std::unique_ptr<Tape> make_tape(const TapeShape& shape) override {
+    check_tape_shape(shape);
+    return std::make_unique<CpuTape>(model_, packed_, shape);
+  }
+
+  void unroll(const UnrollCall& call) override;
+  void pull_back(const PullBackCall& call) override;
+  void apply_update(const UpdateCall& call) override;
+
+ private:
+  CpuTape& own(Tape& tape) const {
+    auto* mine = dynamic_cast<CpuTape*>(&tape);
+    if (!mine) refuse("cpu", "the tape was made by another engine");
+    return *mine;
+  }
+  using HostEngine::own;
+
+  /// Packs the weights unless they are packed already.
+  Context prepare(Buffer parameters) {
+    const float* values = numbers(parameters);
+    if (packed_.buffer != parameters.id || packed_.version != version(parameters)) {
+      packed_.pack(model_, values);
+      packed_.buffer = parameters.id;
+      packed_.version = version(parameters);
+    }
+    return {model_, packed_, products_, cells_, head_, values};
+  }
+
+  double squares(const float* values, std::size_t size);
+
+  ThreadPool pool_;
+  ProductKernels products_;
+  HeadKernels<float> head_;
+  std::vector<CellKernels<float>> cells_;
+  PackedModel packed_;
+  GradientCollector collector_;
+  std::vector<double> partial_;  // of sums over blocks; grows to the longest vector once
+};
+
+void CpuEngine::unroll(const UnrollCall& call) {
+  check_unroll(model_, call);
+  CpuTape& tape = own(call.tape);
+  const Context context = prepare(call.parameters);
+  const Window& window = call.window;
+  UnrollArrays arrays{window, call.training, tape.shape().keep};
+  arrays.initial_state = numbers_or_null(call.initial_state);
+  arrays.final_state = change_or_null(call.final_state);
+  arrays.losses = change_or_null(call.losses);
+  arrays.predictions = change_or_null(call.predictions);
+  arrays.states = change_or_null(call.states);
+  arrays.state_steps = call.state_steps;
+  const std::size_t entries = static_cast<std::size_t>(window.steps) * window.batch;
+  if (arrays.losses) std::fill_n(arrays.losses, entries, 0.0f);
+  if (arrays.predictions) std::fill_n(arrays.predictions, entries * model_.outputs(), 0.0f);
+
+  pool_.run(static_cast<int>(tape.slices.size()),
+            [&](int i) { unroll_slice(context, arrays, tape.slices[static_cast<std::size_t>(i)]); });
+
+  if (call.loss_sum) {
+    double sum = 0;
+    for (const Slice& slice : tape.slices) sum += slice.loss;
+    *change(call.loss_sum) += static_cast<float>(sum);
+  }
+  tape.steps = window.steps;
+  tape.training = call.training;
+  tape.parameters = call.parameters.id;
+  tape.version = packed_.version;
+  tape.head_ready = tape.shape().keep != Keep::nothing;
+}
+
+void CpuEngine::pull_back(const PullBackCall& call) {
+  CpuTape& tape = own(call.tape);
+  const int last = check_pull_back(model_, call, tape.steps);
+  if (tape.parameters != call.parameters.id || tape.version != version(call.parameters))
+    refuse("cpu", "the parameters have changed since the window was unrolled; unroll it again");
+  const Context context = prepare(call.parameters);
+  PullBackArrays arrays{call.window, tape.training, call.first, last};
+  arrays.gradient = static_cast<bool>(call.gradient);
+  arrays.losses = call.losses && call.window.targets.layout != TargetLayout::none;
+  const bool whole = call.first == 0 && last == tape.steps;
+  arrays.head_ready = tape.head_ready && whole;
+  arrays.end_cotangent = numbers_or_null(call.end_cotangent);
+  arrays.step_cotangents = numbers_or_null(call.step_cotangents);
+  arrays.initial_cotangent = change_or_null(call.initial_cotangent);
+  arrays.tap_norms = change_or_null(call.tap_norms);
+  arrays.tap_vectors = change_or_null(call.tap_vectors);
+  if (arrays.losses) tape.head_ready = whole;
+
+  pool_.run(static_cast<int>(tape.slices.size()),
+            [&](int i) { pull_back_slice(context, arrays, tape.slices[static_cast<std::size_t>(i)]); });
+  if (call.gradient) {
+    const FlushDenormals flush;
+    collector_.run(context, arrays, tape.slices, call.add, pool_, change(call.gradient));
+  }
+}
+
+/// Sum of squares in blocks of fixed size, added in their order: the same bits for any thread count.
+double CpuEngine::squares(const float* values, std::size_t size) {
+  const std::size_t blocks = (size + kUpdateBlock - 1) / kUpdateBlock;
+  if (partial_.size() < blocks) partial_.resize(blocks);
+  pool_.run(static_cast<int>(blocks), [&](int i) {
+    const std::size_t begin = static_cast<std::size_t>(i) * kUpdateBlock;
+    partial_[static_cast<std::size_t>(i)] =
+        products_.sum_of_squares(std::min(kUpdateBlock, size - begin), values + begin);
+  });
+  double sum = 0;
+  for (std::size_t i = 0; i < blocks; ++i) sum += partial_[i];
+  return sum;
+}
+
+void CpuEngine::apply_update(const UpdateCall& call) {
+  check_update(call);
+  HostOptimizer<float>& optimizer = own(call.optimizer);
+  float* gradient = change(call.gradient);
+  const std::size_t size = call.target.size;
+  if (config_.communicator) config_.communicator->all_reduce_sum(std::span<float>(gradient, size));
+
+  // The kernel clamps before it multiplies: clamp(g s, c) = s clamp(g, c / |s|).
+  const double scale = call.gradient_scale;
+  const double clip_value = call.clip.value > 0 ? call.clip.value / std::abs(scale) : 0.0;
+  double factor = scale;
+  if (call.norm || call.clip.norm > 0) {
+    double norm = std::abs(scale) * std::sqrt(squares(gradient, size));
+    if (call.norm) *change(call.norm) = static_cast<float>(norm);
+    if (call.clip.norm > 0 && clip_value > 0) {
+      const auto bound = static_cast<float>(clip_value);
+      for (std::size_t i = 0; i < size; ++i) gradient[i] = std::clamp(gradient[i], -bound, bound);
+      norm = std::abs(scale) * std::sqrt(squares(gradient, size));
+    }
+    if (call.clip.norm > 0) factor *= std::min(1.0, call.clip.norm / (norm + 1e-6));
+  }
+
+  const UpdateCoefficients coefficients = optimizer.type.coefficients(optimizer.config, ++optimizer.step, call.rate);
+  const OptimizerType::Fast update = optimizer.type.fast();
+  float* weights = change(call.target);
+  for (std::size_t k = 0; k < optimizer.moments.size(); ++k) optimizer.pointers[k] = change(optimizer.moments[k]);
+  constexpr int kMostMoments = 4;
+  const int blocks = static_cast<int>((size + kUpdateBlock - 1) / kUpdateBlock);
+  pool_.run(blocks, [&](int i) {
+    const std::size_t begin = static_cast<std::size_t>(i) * kUpdateBlock;
+    float* moments[kMostMoments] = {};
+    for (std::size_t k = 0; k < optimizer.pointers.size(); ++k) moments[k] = optimizer.pointers[k] + begin;
+    update(coefficients, std::min(kUpdateBlock, size - begin), static_cast<float>(factor), static_cast<float>(clip_value),
+           gradient + begin, weights + begin, moments);
+  });
+}
+
+}  // namespace
+
+}  // namespace throughtime::cpu
+
+namespace throughtime {
+
+std::unique_ptr<Engine> make_cpu_engine(const Model& model, const EngineConfig& config) {
+  limit_instructions();
+  return std::make_unique<cpu::CpuEngine>(model, config);
+}
+
+}  // namespace throughtime

@@ -1,0 +1,316 @@
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/passes.h"
+#include "engine/dropout.h"
+#include "engine/targets.h"
+
+namespace throughtime::cpu {
+
+namespace {
+
+void multiply_by_mask(const DropoutSite& site, const Context& context, const Window& window, Slice& slice, int step,
+                      float* values, std::size_t stride, int width) {
+  const std::uint64_t mask_step = mask_step_at(context.model.config().dropout, window, step);
+  const std::span<float> mask(slice.mask.data(), static_cast<std::size_t>(width));
+  for (int r = 0; r < slice.rows; ++r) {
+    write_mask<float>(site, window.mask_key, mask_step, slice.first + r, mask);
+    for (int i = 0; i < width; ++i) values[r * stride + i] *= mask[i];
+  }
+}
+
+/// [token part, reals] of each row of the slice at `step`, into `to` [R][stride].
+void gather_raw(const Context& context, const Window& window, const Slice& slice, int step, float* to,
+                std::size_t stride) {
+  const InputConfig& input = context.model.config().input;
+  const bool embedded = context.model.embedding >= 0;
+  const int token_width = embedded ? input.embedding : input.vocabulary;
+  const float* table = embedded ? context.parameters + context.model.parameters().block(context.model.embedding).offset
+                                : nullptr;
+  for (int r = 0; r < slice.rows; ++r, to += stride) {
+    const Place place = place_at(window, step, slice.first + r);
+    if (place.padding) {
+      std::fill_n(to, context.model.raw_inputs(), 0.0f);
+      continue;
+    }
+    if (embedded) {
+      std::copy_n(table + static_cast<std::size_t>(place.token()) * token_width, token_width, to);
+    } else if (token_width > 0) {
+      std::fill_n(to, token_width, 0.0f);
+      to[place.token()] = 1.0f;
+    }
+    if (input.reals > 0) std::copy_n(place.reals(), input.reals, to + token_width);
+  }
+}
+
+bool any_reset(const Window& window, const Slice& slice, int step) {
+  for (int r = 0; r < slice.rows; ++r)
+    if (window.resets_at(step, slice.first + r)) return true;
+  return false;
+}
+
+}  // namespace
+
+void gather_input(const Context& context, const Window& window, bool training, Slice& slice, int step, int slot) {
+  LayerTape& bottom = slice.layers.front();
+  const PackedLinear& encoder = context.packed.encoder;
+  float* input = bottom.input.data() + static_cast<std::size_t>(slot) * slice.rows * bottom.inputs;
+  if (encoder.outputs > 0) {
+    const std::size_t raw_stride = padded(context.model.raw_inputs());
+    float* raw = slice.raw.data() + static_cast<std::size_t>(slot) * slice.rows * raw_stride;
+    gather_raw(context, window, slice, step, raw, raw_stride);
+    multiply_panels(context.products, slice.rows, raw, raw_stride, encoder.forward, encoder.bias.data(), input,
+                    bottom.inputs);
+  } else {
+    gather_raw(context, window, slice, step, input, bottom.inputs);
+  }
+  const DropoutSite site = input_dropout(context.model.config().dropout);
+  if (training && site.active())
+    multiply_by_mask(site, context, window, slice, step, input, bottom.inputs, context.model.inputs());
+}
+
+namespace {
+
+/// Rows of [B, S] into the slots of all layers, or zeros.
+void load_state(const Context& context, const Slice& slice_const, const float* from, Slice& slice) {
+  const std::size_t size = context.model.state_size();
+  for (std::size_t k = 0; k < slice.layers.size(); ++k) {
+    const Layer& layer = context.model.layers()[k];
+    const std::size_t stride = slice.layers[k].hidden;
+    for (int tensor = 0; tensor < layer.cell->shape.states; ++tensor) {
+      float* to = slice.state(static_cast<int>(k), tensor, 0);
+      if (!from) {
+        std::memset(to, 0, slice.rows * stride * sizeof(float));
+        continue;
+      }
+      for (int r = 0; r < slice.rows; ++r)
+        std::copy_n(from + (slice_const.first + r) * size + layer.state_offset + tensor * layer.hidden, layer.hidden,
+                    to + r * stride);
+    }
+  }
+}
+
+void store_state(const Context& context, Slice& slice, int slot, float* to) {
+  const std::size_t size = context.model.state_size();
+  for (std::size_t k = 0; k < slice.layers.size(); ++k) {
+    const Layer& layer = context.model.layers()[k];
+    for (int tensor = 0; tensor < layer.cell->shape.states; ++tensor) {
+      const float* from = slice.state(static_cast<int>(k), tensor, slot);
+      for (int r = 0; r < slice.rows; ++r)
+        std::copy_n(from + r * slice.layers[k].hidden, layer.hidden,
+                    to + (slice.first + r) * size + layer.state_offset + tensor * layer.hidden);
+    }
+  }
+}
+
+/// Copies of the requested states: those after `steps` steps, which lie in `slot`.
+void hand_out_states(const Context& context, const UnrollArrays& call, Slice& slice, int steps, int slot) {
+  const std::size_t whole = static_cast<std::size_t>(call.window.batch) * context.model.state_size();
+  for (std::size_t i = 0; i < call.state_steps.size(); ++i)
+    if (call.state_steps[i] == steps) store_state(context, slice, slot, call.states + i * whole);
+}
+
+/// The input of a layer at `slot`: its own copy, or the output of the layer below.
+const float* layer_input(Slice& slice, std::size_t k, int slot) {
+  const LayerTape& tape = slice.layers[k];
+  if (tape.input.size() > 0) return tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs;
+  return slice.state(static_cast<int>(k) - 1, 0, slot + 1);
+}
+
+/// Pre-activations of one panel of units: both parts in one sum for a joint cell, else apart.
+void panel_sums(const Context& context, const PackedLayer& packed, bool joint, int rows, int panel, const Term& input,
+                const Term& recurrent, std::size_t late_columns, float* input_sums, float* recurrent_sums) {
+  Product product;
+  product.rows = rows;
+  product.columns = packed.input.columns(panel);
+  product.terms = joint ? 2 : 1;
+  product.term[0] = input;
+  product.term[1] = recurrent;
+  product.c = input_sums;
+  product.c_stride = product.columns;
+  product.bias = packed.input_bias.data() + packed.input.column(panel);
+  context.products.multiply(product);
+  if (joint) return;
+  product.columns = packed.recurrent.columns(panel);
+  product.terms = 1;
+  product.term[0] = recurrent;
+  product.c = recurrent_sums;
+  product.c_stride = product.columns + late_columns;
+  product.bias = packed.recurrent_bias.data() + packed.recurrent.column(panel);
+  context.products.multiply(product);
+}
+
+/// One layer, one step: products and the cell's pointwise work, a panel of units at a time.
+class LayerStep {
+ public:
+  LayerStep(const Context& context, Slice& slice, std::size_t k)
+      : context_(context),
+        slice_(slice),
+        layer_(context.model.layers()[k]),
+        packed_(context.packed.layers[k]),
+        kernels_(context.cells[k]),
+        tape_(slice.layers[k]),
+        work_(slice.work[k]),
+        index_(k) {}
+
+  void run(int slot, int saved_slot, bool reset, const Window& window, int step) {
+    const CellShape& shape = layer_.cell->shape;
+    const float* state = slice_.state(static_cast<int>(index_), 0, slot);
+    std::size_t state_plane = tape_.state_plane;
+    if (reset) {
+      copy_state_with_resets(window, step, slot);
+      state = work_.state.data();
+      state_plane = slice_.rows * tape_.hidden;
+    }
+    PointwiseForward<float> call;
+    call.rows = slice_.rows;
+    call.options = &layer_.options;
+    call.row_stride = tape_.hidden;
+    call.state_plane = state_plane;
+    call.next_plane = tape_.state_plane;
+    call.saved_plane = tape_.saved_plane;
+    const Term input{layer_input(slice_, index_, slot), tape_.inputs, nullptr, 0, layer_.inputs};
+    const Term recurrent{state, tape_.hidden, nullptr, 0, layer_.hidden};
+    float* next = slice_.state(static_cast<int>(index_), 0, slot + 1);
+    float* saved = tape_.saved.data() + static_cast<std::size_t>(saved_slot) * slice_.rows * tape_.hidden;
+    for (int p = 0; p < packed_.input.panels(); ++p) {
+      aim(call, p, state, next, saved);
+      sums(p, input, recurrent);
+      if (shape.late_rows > 0)
+        kernels_.forward_early(call);
+      else
+        kernels_.forward(call);
+    }
+    if (shape.late_rows == 0) return;
+    const float* gated = saved + shape.gated * tape_.saved_plane;
+    for (int p = 0; p < packed_.input.panels(); ++p) {
+      aim(call, p, state, next, saved);
+      late_sums(p, gated);
+      kernels_.forward(call);
+    }
+  }
+
+ private:
+  float* input_sums(int p) { return work_.input_sums.data() + slice_.rows * packed_.input.column(p); }
+  float* recurrent_sums(int p) {
+    return work_.recurrent_sums.data() + slice_.rows * (packed_.recurrent.column(p) + late_column(p));
+  }
+  std::size_t late_column(int p) const { return layer_.cell->shape.late_rows > 0 ? packed_.late.column(p) : 0; }
+  std::size_t late_columns(int p) const { return layer_.cell->shape.late_rows > 0 ? packed_.late.columns(p) : 0; }
+
+  void aim(PointwiseForward<float>& call, int p, const float* state, float* next, float* saved) {
+    const std::size_t units = packed_.input.units(p);
+    const std::size_t at = packed_.input.column(p) / layer_.cell->shape.input_rows;
+    call.units = static_cast<int>(units);
+    call.input = input_sums(p);
+    call.input_stride = packed_.input.columns(p);
+    call.input_block = units;
+    if (!layer_.cell->shape.joint) {
+      call.recurrent = recurrent_sums(p);
+      call.recurrent_stride = packed_.recurrent.columns(p) + late_columns(p);
+      call.recurrent_block = units;
+    }
+    call.state = state + at;
+    call.next = next + at;
+    call.saved = layer_.cell->shape.saved > 0 ? saved + at : nullptr;
+  }
+
+  void sums(int p, Term input, Term recurrent) {
+    const bool joint = layer_.cell->shape.joint;
+    input.b = packed_.input.panel(p);
+    input.b_stride = packed_.input.columns(p);
+    recurrent.b = packed_.recurrent.panel(p);
+    recurrent.b_stride = packed_.recurrent.columns(p);
+    panel_sums(context_, packed_, joint, slice_.rows, p, input, recurrent, late_columns(p), input_sums(p),
+               joint ? nullptr : recurrent_sums(p));
+  }
+
+  void late_sums(int p, const float* gated) {
+    Product product;
+    product.rows = slice_.rows;
+    product.columns = packed_.late.columns(p);
+    product.terms = 1;
+    product.term[0] = {gated, tape_.hidden, packed_.late.panel(p), late_columns(p), layer_.hidden};
+    product.c = recurrent_sums(p) + packed_.recurrent.columns(p);
+    product.c_stride = packed_.recurrent.columns(p) + late_columns(p);
+    product.bias = packed_.recurrent_bias.data() + packed_.recurrent.width() + packed_.late.column(p);
+    context_.products.multiply(product);
+  }
+
+  void copy_state_with_resets(const Window& window, int step, int slot) {
+    const std::size_t plane = slice_.rows * tape_.hidden;
+    for (int tensor = 0; tensor < layer_.cell->shape.states; ++tensor) {
+      float* to = work_.state.data() + tensor * plane;
+      std::memcpy(to, slice_.state(static_cast<int>(index_), tensor, slot), plane * sizeof(float));
+      for (int r = 0; r < slice_.rows; ++r)
+        if (window.resets_at(step, slice_.first + r)) std::fill_n(to + r * tape_.hidden, tape_.hidden, 0.0f);
+    }
+  }
+
+  const Context& context_;
+  Slice& slice_;
+  const Layer& layer_;
+  const PackedLayer& packed_;
+  const CellKernels<float>& kernels_;
+  LayerTape& tape_;
+  LayerWork& work_;
+  std::size_t index_;
+};
+
+/// The masked output of the layer below, as the input of layer k.
+void mask_input(const Context& context, const Window& window, Slice& slice, std::size_t k, int step, int slot) {
+  LayerTape& tape = slice.layers[k];
+  float* to = tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs;
+  std::memcpy(to, slice.state(static_cast<int>(k) - 1, 0, slot + 1), slice.rows * tape.inputs * sizeof(float));
+  multiply_by_mask(between_dropout(context.model.config().dropout, static_cast<int>(k)), context, window, slice, step, to,
+                   tape.inputs, context.model.layers()[k].inputs);
+}
+
+void copy_below(Slice& slice, std::size_t k, int slot) {
+  LayerTape& tape = slice.layers[k];
+  std::memcpy(tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs,
+              slice.state(static_cast<int>(k) - 1, 0, slot + 1), slice.rows * tape.inputs * sizeof(float));
+}
+
+/// Where nothing is kept, a chunk begins where the previous one ended: its last slot becomes slot 0.
+void move_last_slot(const Context& context, Slice& slice, int slot) {
+  for (std::size_t k = 0; k < slice.layers.size(); ++k)
+    for (int tensor = 0; tensor < context.model.layers()[k].cell->shape.states; ++tensor)
+      std::memcpy(slice.state(static_cast<int>(k), tensor, 0), slice.state(static_cast<int>(k), tensor, slot),
+                  slice.rows * slice.layers[k].hidden * sizeof(float));
+}
+
+}  // namespace
+
+void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice) {
+  const Window& window = call.window;
+  const bool keeps = call.keep != Keep::nothing;
+  load_state(context, slice, call.initial_state, slice);
+  if (call.states) hand_out_states(context, call, slice, 0, 0);
+  slice.loss = 0;
+  slice.head_rows = 0;
+  for (int begin = 0; begin < window.steps; begin += slice.chunk) {
+    const int end = std::min(window.steps, begin + slice.chunk);
+    const int base = keeps ? 0 : begin;
+    if (!keeps && begin > 0) move_last_slot(context, slice, slice.chunk);
+    for (int l = begin; l < end; ++l) gather_input(context, window, call.training, slice, l, l - base);
+    for (std::size_t k = 0; k < slice.layers.size(); ++k) {
+      LayerStep layer(context, slice, k);
+      const bool own_copy = k > 0 && slice.layers[k].input.size() > 0;
+      for (int l = begin; l < end; ++l) {
+        if (own_copy && call.training) mask_input(context, window, slice, k, l, l - base);
+        if (own_copy && !call.training) copy_below(slice, k, l - base);
+        layer.run(l - base, keeps ? l : 0, any_reset(window, slice, l), window, l);
+      }
+    }
+    HeadPass head{window, call.training, begin, end, base, call.losses, call.predictions};
+    head.d_hidden = keeps && window.targets.layout != TargetLayout::none;
+    head.d_parameters = call.keep == Keep::gradient && head.d_hidden;
+    run_head(context, head, slice);
+    if (call.states)
+      for (int l = begin; l < end; ++l) hand_out_states(context, call, slice, l + 1, l + 1 - base);
+    if (end == window.steps && call.final_state) store_state(context, slice, end - base, call.final_state);
+  }
+}
+
+}  // namespace throughtime::cpu

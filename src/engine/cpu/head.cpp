@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/passes.h"
+#include "engine/dropout.h"
+#include "engine/targets.h"
+
+namespace throughtime::cpu {
+
+namespace {
+
+/// One block of at most kChunkRows weighted rows: gather, linear layers, loss, and back.
+class HeadBlock {
+ public:
+  HeadBlock(const Context& context, const HeadPass& pass, Slice& slice)
+      : context_(context),
+        pass_(pass),
+        slice_(slice),
+        work_(slice.head),
+        hidden_stride_(padded(context.model.top_hidden())),
+        inner_stride_(padded(context.packed.head_inner.outputs) + kSkew),
+        output_stride_(padded(context.model.outputs()) + kSkew),
+        dropout_(output_dropout(context.model.config().dropout)) {}
+
+  bool full() const { return rows_ == static_cast<int>(work_.step.size()); }
+
+  void add(int step, int row) {
+    work_.step[static_cast<std::size_t>(rows_)] = step;
+    work_.row[static_cast<std::size_t>(rows_)] = row;
+    const int top = static_cast<int>(slice_.layers.size()) - 1;
+    float* to = work_.hidden.data() + rows_ * hidden_stride_;
+    std::copy_n(slice_.state(top, 0, step - pass_.base + 1) + row * hidden_stride_, hidden_stride_, to);
+    if (masked()) multiply_by_mask(step, row, to);
+    ++rows_;
+  }
+
+  void run() {
+    if (rows_ == 0) return;
+    const PackedLinear& inner = context_.packed.head_inner;
+    const PackedLinear& outer = context_.packed.head;
+    if (inner.outputs > 0)
+      multiply_panels(context_.products, rows_, work_.hidden.data(), hidden_stride_, inner.forward, inner.bias.data(),
+                      work_.inner.data(), inner_stride_);
+    multiply_panels(context_.products, rows_, features(), feature_stride(), outer.forward, outer.bias.data(),
+                    work_.outputs.data(), output_stride_);
+    for (int i = 0; i < rows_; ++i) finish_row(i);
+    if (pass_.d_hidden) send_back();
+    rows_ = 0;
+  }
+
+ private:
+  bool masked() const { return pass_.training && dropout_.active(); }
+  const float* features() const { return inner_used() ? work_.inner.data() : work_.hidden.data(); }
+  std::size_t feature_stride() const { return inner_used() ? inner_stride_ : hidden_stride_; }
+  bool inner_used() const { return context_.packed.head_inner.outputs > 0; }
+
+  void multiply_by_mask(int step, int row, float* values) {
+    const std::span<float> mask(slice_.mask.data(), static_cast<std::size_t>(context_.model.top_hidden()));
+    write_mask<float>(dropout_, pass_.window.mask_key, mask_step_at(context_.model.config().dropout, pass_.window, step),
+                      slice_.first + row, mask);
+    for (std::size_t i = 0; i < mask.size(); ++i) values[i] *= mask[i];
+  }
+
+  /// Prediction and loss of one row; its outputs become weight * dloss/d(outputs) where something goes back.
+  void finish_row(int i) {
+    const Window& window = pass_.window;
+    const int outputs = context_.model.outputs();
+    const int step = work_.step[static_cast<std::size_t>(i)], row = slice_.first + work_.row[static_cast<std::size_t>(i)];
+    const std::size_t at = static_cast<std::size_t>(step) * window.batch + row;
+    float* z = work_.outputs.data() + i * output_stride_;
+    if (pass_.predictions) {
+      float* prediction = pass_.predictions + at * outputs;
+      std::copy_n(z, outputs, prediction);
+      context_.head.predict(outputs, prediction);
+    }
+    if (window.targets.layout == TargetLayout::none) return;
+    const RowTarget<float> target = row_target(context_.model, window, step, row);
+    const float weight = window.weight_at(step, row);
+    const double loss = context_.head.loss(outputs, z, target, weight, pass_.d_hidden ? z : nullptr);
+    if (pass_.losses) pass_.losses[at] = static_cast<float>(loss);
+    slice_.loss += weight * loss;
+  }
+
+  void send_back() {
+    const PackedLinear& inner = context_.packed.head_inner;
+    const PackedLinear& outer = context_.packed.head;
+    if (pass_.d_parameters) {
+      add_gradient(slice_.head_gradient, outer, work_.outputs.data(), output_stride_, features(), feature_stride());
+    }
+    if (inner_used()) {
+      multiply_panels(context_.products, rows_, work_.outputs.data(), output_stride_, outer.backward, work_.d_inner.data(),
+                      inner_stride_, false);
+      if (pass_.d_parameters)
+        add_gradient(slice_.head_inner_gradient, inner, work_.d_inner.data(), inner_stride_, work_.hidden.data(),
+                     hidden_stride_);
+      multiply_panels(context_.products, rows_, work_.d_inner.data(), inner_stride_, inner.backward,
+                      work_.d_hidden.data(), hidden_stride_, false);
+    } else {
+      multiply_panels(context_.products, rows_, work_.outputs.data(), output_stride_, outer.backward,
+                      work_.d_hidden.data(), hidden_stride_, false);
+    }
+    for (int i = 0; i < rows_; ++i) scatter_row(i);
+    if (pass_.d_parameters) slice_.head_rows += rows_;
+  }
+
+  void scatter_row(int i) {
+    const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
+    float* d = work_.d_hidden.data() + i * hidden_stride_;
+    if (masked()) multiply_by_mask(step, row, d);
+    std::copy_n(d, hidden_stride_,
+                slice_.d_top.data() + (static_cast<std::size_t>(step - pass_.base) * slice_.rows + row) * hidden_stride_);
+  }
+
+  void add_gradient(LinearGradient& sums, const PackedLinear& linear, const float* d, std::size_t d_stride, const float* x,
+                    std::size_t x_stride) {
+    const std::size_t outputs = padded(linear.outputs);
+    if (slice_.head_rows == 0) std::memset(sums.bias.data(), 0, outputs * sizeof(float));
+    add_weight_gradient(context_.products, rows_, d, d_stride, linear.outputs, x, x_stride, padded(linear.inputs),
+                        sums.weights.data(), slice_.head_rows > 0);
+    context_.products.add_rows(rows_, outputs, d, d_stride, sums.bias.data());
+  }
+
+  const Context& context_;
+  const HeadPass& pass_;
+  Slice& slice_;
+  HeadWork& work_;
+  std::size_t hidden_stride_, inner_stride_, output_stride_;
+  DropoutSite dropout_;
+  int rows_ = 0;
+};
+
+}  // namespace
+
+void run_head(const Context& context, const HeadPass& pass, Slice& slice) {
+  if (!pass.losses && !pass.predictions && !pass.d_hidden && pass.window.targets.layout == TargetLayout::none) return;
+  HeadBlock block(context, pass, slice);
+  for (int step = pass.first; step < pass.last; ++step)
+    for (int row = 0; row < slice.rows; ++row) {
+      if (pass.window.weight_at(step, slice.first + row) == 0.0f) continue;
+      block.add(step, row);
+      if (block.full()) block.run();
+    }
+  block.run();
+}
+
+}  // namespace throughtime::cpu

@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include "engine/cpu/passes.h"
+
+namespace throughtime::cpu {
+
+namespace {
+
+// Depth of a block of B [depth, kPanel] that stays in the second-level cache while all rows pass over it, and the
+// height of a block of the weight gradient, whose columns of d stay there.
+constexpr int kDepthBlock = 512;
+constexpr int kHeightBlock = 192;
+
+}  // namespace
+
+void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
+                     const ForwardPanels& panels, const float* bias, float* c, std::size_t c_stride) {
+  for (int from = 0; from < panels.depth(); from += kDepthBlock) {
+    const int depth = std::min(kDepthBlock, panels.depth() - from);
+    for (int p = 0; p < panels.panels(); ++p) {
+      const std::size_t width = panels.columns(p);
+      Product product;
+      product.rows = rows;
+      product.columns = static_cast<int>(width);
+      product.terms = 1;
+      product.term[0] = {a + from, a_stride, panels.panel(p) + from * width, width, depth};
+      product.c = c + panels.column(p);
+      product.c_stride = c_stride;
+      product.bias = bias + panels.column(p);
+      product.accumulate = from > 0;
+      products.multiply(product);
+    }
+  }
+}
+
+void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
+                     const BackwardPanels& panels, float* c, std::size_t c_stride, bool accumulate) {
+  for (int from = 0; from < panels.depth(); from += kDepthBlock) {
+    const int depth = std::min(kDepthBlock, panels.depth() - from);
+    for (int p = 0; p < panels.panels(); ++p) {
+      const std::size_t width = panels.columns(p);
+      Product product;
+      product.rows = rows;
+      product.columns = static_cast<int>(width);
+      product.terms = 1;
+      product.term[0] = {a + from, a_stride, panels.panel(p) + from * width, width, depth};
+      product.c = c + static_cast<std::size_t>(p) * kPanel;
+      product.c_stride = c_stride;
+      product.accumulate = accumulate || from > 0;
+      products.multiply(product);
+    }
+  }
+}
+
+void add_weight_gradient(const ProductKernels& products, int rows, const float* d, std::size_t d_stride, int outputs,
+                         const float* x, std::size_t x_stride, std::size_t inputs_padded, float* weights,
+                         bool accumulate) {
+  for (int from = 0; from < outputs; from += kHeightBlock)
+    for (std::size_t column = 0; column < inputs_padded; column += kPanel) {
+      Product product;
+      product.rows = std::min(kHeightBlock, outputs - from);
+      product.columns = static_cast<int>(std::min<std::size_t>(kPanel, inputs_padded - column));
+      product.terms = 1;
+      product.term[0] = {d + from, d_stride, x + column, x_stride, rows};
+      product.c = weights + static_cast<std::size_t>(from) * inputs_padded + column;
+      product.c_stride = inputs_padded;
+      product.accumulate = accumulate;
+      products.multiply_transposed(product);
+    }
+}
+
+}  // namespace throughtime::cpu

@@ -1,0 +1,176 @@
+#include "engine/cpu/packing.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace throughtime::cpu {
+
+namespace {
+
+/// Units side by side in a panel such that all gates of them fill about kPanel columns.
+int panel_units(int groups) { return std::max(kPad, kPanel / std::max(groups, 1) / kPad * kPad); }
+
+/// to[k * to_stride + r] = from[r * from_stride + k], a cache line by a cache line.
+void transpose(const float* from, std::size_t from_stride, int rows, int depth, float* to, std::size_t to_stride) {
+  constexpr int block = 16;
+  for (int k0 = 0; k0 < depth; k0 += block) {
+    const int k1 = std::min(depth, k0 + block);
+    for (int k = k0; k < k1; ++k) {
+      const float* source = from + k;
+      float* target = to + k * to_stride;
+      for (int r = 0; r < rows; ++r) target[r] = source[r * from_stride];
+    }
+  }
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- panels
+
+ForwardPanels::ForwardPanels(int groups, int rows, int depth, int units)
+    : groups_(groups), rows_(rows), depth_(depth), units_(units), padded_rows_(padded(rows)) {
+  panels_ = static_cast<int>((padded_rows_ + units - 1) / units);
+  data_ = Array(width() * depth);
+}
+
+int ForwardPanels::units(int panel) const {
+  return std::min(units_, static_cast<int>(padded_rows_) - panel * units_);
+}
+
+void ForwardPanels::pack(const float* weights) {
+  for (int p = 0; p < panels_; ++p) {
+    const int here = units(p), first = p * units_;
+    float* to = data_.data() + column(p) * depth_;
+    for (int g = 0; g < groups_; ++g)
+      for (int u = 0; u < here && first + u < rows_; u += kPad) {
+        const float* from = weights + (static_cast<std::size_t>(g) * rows_ + first + u) * depth_;
+        transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u, columns(p));
+      }
+  }
+}
+
+void ForwardPanels::pack_bias(const float* bias, float* packed, bool add) const {
+  for (int p = 0; p < panels_; ++p)
+    for (int g = 0; g < groups_; ++g)
+      for (int u = 0; u < units(p) && p * units_ + u < rows_; ++u) {
+        float& to = packed[column(p) + g * units(p) + u];
+        to = (add ? to : 0.0f) + bias[g * rows_ + p * units_ + u];
+      }
+}
+
+BackwardPanels::BackwardPanels(int groups, int rows, int columns)
+    : groups_(groups), rows_(rows), columns_(columns), padded_rows_(padded(rows)), padded_columns_(padded(columns)) {
+  panels_ = static_cast<int>((padded_columns_ + kPanel - 1) / kPanel);
+  depth_ = groups * padded_rows_;
+  data_ = Array(depth_ * padded_columns_);
+}
+
+int BackwardPanels::columns(int panel) const {
+  return std::min(kPanel, static_cast<int>(padded_columns_) - panel * kPanel);
+}
+
+void BackwardPanels::pack(const float* weights) {
+  for (int p = 0; p < panels_; ++p) {
+    float* to = data_.data() + static_cast<std::size_t>(p) * kPanel * depth_;
+    const std::size_t count = std::min(kPanel, columns_ - p * kPanel);
+    for (int g = 0; g < groups_; ++g)
+      for (int r = 0; r < rows_; ++r)
+        std::memcpy(to + (g * padded_rows_ + r) * columns(p),
+                    weights + (static_cast<std::size_t>(g) * rows_ + r) * columns_ + p * kPanel, count * sizeof(float));
+  }
+}
+
+// ---------------------------------------------------------------- linear layers
+
+PackedLinear::PackedLinear(int outputs_, int inputs_)
+    : outputs(outputs_),
+      inputs(inputs_),
+      forward(1, outputs, inputs, kPanel),
+      backward(1, outputs, inputs),
+      bias(padded(outputs)) {}
+
+void PackedLinear::pack(const float* weights, const float* bias_values) {
+  forward.pack(weights);
+  backward.pack(weights);
+  std::copy_n(bias_values, outputs, bias.data());
+}
+
+// ---------------------------------------------------------------- recurrent layers
+
+PackedLayer::PackedLayer(const Layer& layer, bool needs_input_gradient) {
+  const CellShape& shape = layer.cell->shape;
+  const int early = shape.recurrent_rows - shape.late_rows;
+  const int units = panel_units(std::max(shape.input_rows, shape.recurrent_rows));
+  input = ForwardPanels(shape.input_rows, layer.hidden, layer.inputs, units);
+  recurrent = ForwardPanels(early, layer.hidden, layer.hidden, units);
+  recurrent_back = BackwardPanels(early, layer.hidden, layer.hidden);
+  if (shape.late_rows > 0) {
+    late = ForwardPanels(shape.late_rows, layer.hidden, layer.hidden, units);
+    late_back = BackwardPanels(shape.late_rows, layer.hidden, layer.hidden);
+  }
+  if (needs_input_gradient) input_back = BackwardPanels(shape.input_rows, layer.hidden, layer.inputs);
+  input_bias = Array(input.width());
+  recurrent_bias = Array(recurrent.width() + late.width());
+  if (layer.cell->fast_map.apply)
+    effective = Array(static_cast<std::size_t>(shape.recurrent_rows) * layer.hidden * layer.hidden);
+}
+
+void PackedLayer::pack(const Layer& layer, const ParameterLayout& layout, const float* parameters) {
+  const CellShape& shape = layer.cell->shape;
+  const auto at = [&](int block) { return block < 0 ? nullptr : parameters + layout.block(block).offset; };
+  const float* input_weights = at(layer.weight_ih);
+  const float* recurrent_weights = at(layer.weight_hh);
+  if (layer.cell->fast_map.apply) {
+    layer.cell->fast_map.apply(layer.options, layer.hidden, recurrent_weights, effective.data());
+    recurrent_weights = effective.data();
+  }
+  input.pack(input_weights);
+  if (input_back.panels() > 0) input_back.pack(input_weights);
+  recurrent.pack(recurrent_weights);
+  recurrent_back.pack(recurrent_weights);
+  if (shape.late_rows > 0) {
+    const float* late_weights = recurrent_weights + static_cast<std::size_t>(shape.recurrent_rows - shape.late_rows) *
+                                                        layer.hidden * layer.hidden;
+    late.pack(late_weights);
+    late_back.pack(late_weights);
+  }
+  pack_biases(layer, layout, parameters);
+}
+
+void PackedLayer::pack_biases(const Layer& layer, const ParameterLayout& layout, const float* parameters) {
+  const CellShape& shape = layer.cell->shape;
+  input.pack_bias(parameters + layout.block(layer.bias_ih).offset, input_bias.data(), false);
+  if (layer.bias_hh < 0) return;
+  const float* bias = parameters + layout.block(layer.bias_hh).offset;
+  if (shape.joint) {
+    input.pack_bias(bias, input_bias.data(), true);
+  } else {
+    recurrent.pack_bias(bias, recurrent_bias.data(), false);
+    if (shape.late_rows > 0)
+      late.pack_bias(bias + (shape.recurrent_rows - shape.late_rows) * layer.hidden,
+                     recurrent_bias.data() + recurrent.width(), false);
+  }
+}
+
+// ---------------------------------------------------------------- model
+
+PackedModel::PackedModel(const Model& model) {
+  const bool inputs_trained = model.embedding >= 0 || model.encoder_weight >= 0;
+  for (std::size_t k = 0; k < model.layers().size(); ++k)
+    layers.emplace_back(model.layers()[k], k > 0 || inputs_trained);
+  if (model.encoder_weight >= 0) encoder = PackedLinear(model.inputs(), model.raw_inputs());
+  const int inner = model.config().head.hidden;
+  if (inner > 0) head_inner = PackedLinear(inner, model.top_hidden());
+  head = PackedLinear(model.outputs(), inner > 0 ? inner : model.top_hidden());
+}
+
+void PackedModel::pack(const Model& model, const float* parameters) {
+  const ParameterLayout& layout = model.parameters();
+  const auto at = [&](int block) { return parameters + layout.block(block).offset; };
+  for (std::size_t k = 0; k < layers.size(); ++k) layers[k].pack(model.layers()[k], layout, parameters);
+  if (encoder.outputs > 0) encoder.pack(at(model.encoder_weight), at(model.encoder_bias));
+  if (head_inner.outputs > 0) head_inner.pack(at(model.head_inner_weight), at(model.head_inner_bias));
+  head.pack(at(model.head_weight), at(model.head_bias));
+}
+
+}  // namespace throughtime::cpu

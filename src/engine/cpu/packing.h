@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engine/cpu/products.h"
+#include "throughtime/model.h"
+
+namespace throughtime::cpu {
+
+/// A matrix W [groups * rows, depth] as B of a product y = x W^T: panels of `units` rows of every group side by side,
+/// [panel][depth][groups * units], so that the gates of a unit come out together. Missing rows are zero.
+class ForwardPanels {
+ public:
+  ForwardPanels() = default;
+  ForwardPanels(int groups, int rows, int depth, int units);
+  void pack(const float* weights);
+  /// bias [groups * rows] into the order of the panels; `bias` has size().
+  void pack_bias(const float* bias, float* packed, bool add) const;
+
+  int panels() const { return panels_; }
+  int units(int panel) const;  // of this panel: a multiple of kPad
+  int columns(int panel) const { return groups_ * units(panel); }
+  int depth() const { return depth_; }
+  std::size_t width() const { return static_cast<std::size_t>(groups_) * padded_rows_; }  // over all panels
+  std::size_t column(int panel) const { return static_cast<std::size_t>(panel) * units_ * groups_; }
+  const float* panel(int index) const { return data_.data() + column(index) * depth_; }
+
+ private:
+  int groups_ = 0, rows_ = 0, depth_ = 0, units_ = 0, panels_ = 0;
+  std::size_t padded_rows_ = 0;
+  Array data_;
+};
+
+/// A matrix W [groups * rows, columns] as B of a product dx = dy W: panels of kPanel columns, [panel][groups * padded
+/// rows][panel's columns], zero where padded.
+class BackwardPanels {
+ public:
+  BackwardPanels() = default;
+  BackwardPanels(int groups, int rows, int columns);
+  void pack(const float* weights);
+
+  int panels() const { return panels_; }
+  int columns(int panel) const;
+  int depth() const { return static_cast<int>(depth_); }
+  const float* panel(int index) const { return data_.data() + static_cast<std::size_t>(index) * kPanel * depth_; }
+
+ private:
+  int groups_ = 0, rows_ = 0, columns_ = 0, panels_ = 0;
+  std::size_t padded_rows_ = 0, padded_columns_ = 0, depth_ = 0;
+  Array data_;
+};
+
+/// y = x W^T + b in both directions.
+struct PackedLinear {
+  PackedLinear() = default;
+  PackedLinear(int outputs, int inputs);
+  void pack(const float* weights, const float* bias);
+
+  int outputs = 0, inputs = 0;
+  ForwardPanels forward;
+  BackwardPanels backward;
+  Array bias;  // [padded outputs]
+};
+
+struct PackedLayer {
+  PackedLayer() = default;
+  PackedLayer(const Layer& layer, bool needs_input_gradient);
+  void pack(const Layer& layer, const ParameterLayout& layout, const float* parameters);
+
+  ForwardPanels input, recurrent, late;
+  BackwardPanels input_back, recurrent_back, late_back;
+  Array input_bias;      // in the order of input's panels; a joint cell's holds both biases
+  Array recurrent_bias;  // per panel: early rows, then late rows
+  Array effective;       // [recurrent_rows * H, H], where the cell maps its weights
+
+ private:
+  void pack_biases(const Layer& layer, const ParameterLayout& layout, const float* parameters);
+};
+
+/// All weights of a model in the order that products read them; made anew when the parameters change.
+struct PackedModel {
+  explicit PackedModel(const Model& model);
+  void pack(const Model& model, const float* parameters);
+
+  std::vector<PackedLayer> layers;
+  PackedLinear encoder, head_inner, head;  // outputs = 0 where absent
+  std::int32_t buffer = -1;                // what is packed: a buffer and its version
+  std::uint64_t version = 0;
+};
+
+}  // namespace throughtime::cpu

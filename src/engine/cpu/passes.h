@@ -1,0 +1,83 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/cpu/packing.h"
+#include "engine/cpu/products.h"
+#include "engine/cpu/tape.h"
+#include "throughtime/engine.h"
+
+namespace throughtime::cpu {
+
+/// What the passes over slices share: the model, its packed weights and the kernels of this machine.
+struct Context {
+  const Model& model;
+  const PackedModel& packed;
+  const ProductKernels& products;
+  const std::vector<CellKernels<float>>& cells;
+  const HeadKernels<float>& head;
+  const float* parameters = nullptr;
+};
+
+/// The buffers of an UnrollCall, resolved; null: not asked for.
+struct UnrollArrays {
+  const Window& window;
+  bool training = false;
+  Keep keep = Keep::nothing;
+  const float* initial_state = nullptr;
+  float* final_state = nullptr;
+  float* losses = nullptr;
+  bool loss_sum = false;
+  float* predictions = nullptr;
+  float* states = nullptr;
+  std::span<const int> state_steps = {};
+};
+
+/// The buffers of a PullBackCall, resolved.
+struct PullBackArrays {
+  const Window& window;
+  bool training = false;
+  int first = 0, last = 0;
+  bool gradient = false;
+  bool losses = false;
+  bool head_ready = false;
+  const float* end_cotangent = nullptr;
+  const float* step_cotangents = nullptr;
+  float* initial_cotangent = nullptr;
+  float* tap_norms = nullptr;
+  float* tap_vectors = nullptr;
+};
+
+/// Carries the rows of one slice through the window.
+void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice);
+
+/// Carries cotangents back through the window; leaves the slice's share of the gradient in the slice.
+void pull_back_slice(const Context& context, const PullBackArrays& call, Slice& slice);
+
+/// Writes the input of step `step` that the first layer sees, and what lies before it: tokens, reals, encoder, dropout.
+void gather_input(const Context& context, const Window& window, bool training, Slice& slice, int step, int slot);
+
+/// What the head does in one pass over the weighted rows of steps [first, last); `slot` of step l is l - base.
+struct HeadPass {
+  const Window& window;
+  bool training = false;
+  int first = 0, last = 0, base = 0;
+  float* losses = nullptr;
+  float* predictions = nullptr;
+  bool d_hidden = false;      // leave dL/dh in slice.d_top
+  bool d_parameters = false;  // add to the head's gradients in the slice
+};
+void run_head(const Context& context, const HeadPass& pass, Slice& slice);
+
+/// C [rows, all columns] = start + A B over all panels of B, in blocks of depth that stay in the cache.
+void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
+                     const ForwardPanels& panels, const float* bias, float* c, std::size_t c_stride);
+void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
+                     const BackwardPanels& panels, float* c, std::size_t c_stride, bool accumulate);
+
+/// weights [outputs, inputs_padded] (+)= d^T x over `rows` rows; outputs are the first columns of d.
+void add_weight_gradient(const ProductKernels& products, int rows, const float* d, std::size_t d_stride, int outputs,
+                         const float* x, std::size_t x_stride, std::size_t inputs_padded, float* weights, bool accumulate);
+
+}  // namespace throughtime::cpu

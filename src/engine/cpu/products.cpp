@@ -1,0 +1,190 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/cpu/products.cpp"
+#include <hwy/foreach_target.h>
+
+#include <algorithm>
+
+#include "engine/cpu/products.h"
+#include "throughtime/simd/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace throughtime::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::ScalableTag<float>;
+using Vector = hn::Vec<Tag>;
+
+// A tile of rows x vectors of C lives in registers: 24 accumulators where there are 32 registers, 12 where there are 16.
+#if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
+constexpr int kAccumulators = 24;
+constexpr int kMostVectors = 4;
+#else
+constexpr int kAccumulators = 12;
+constexpr int kMostVectors = 2;
+#endif
+constexpr int most_rows(int vectors) { return kAccumulators / vectors < 12 ? kAccumulators / vectors : 12; }
+
+template <int rows, int vectors>
+HWY_INLINE void start_tile(const Product& p, int row, int column, Vector (&sum)[rows][vectors]) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) {
+      const std::size_t at = column + v * lanes;
+      if (p.accumulate)
+        sum[r][v] = hn::LoadU(d, p.c + (row + r) * p.c_stride + at);
+      else
+        sum[r][v] = p.bias ? hn::LoadU(d, p.bias + at) : hn::Zero(d);
+    }
+}
+
+template <int rows, int vectors>
+HWY_INLINE void store_tile(const Product& p, int row, int column, const Vector (&sum)[rows][vectors]) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v) hn::StoreU(sum[r][v], d, p.c + (row + r) * p.c_stride + column + v * lanes);
+}
+
+template <int rows, int vectors, bool transposed>
+HWY_NOINLINE void tile(const Product& p, int row, int column) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  Vector sum[rows][vectors];
+  start_tile<rows, vectors>(p, row, column, sum);
+  for (int t = 0; t < p.terms; ++t) {
+    const Term& term = p.term[t];
+    const float* b = term.b + column;
+    const float* a = transposed ? term.a + row : term.a + row * term.a_stride;
+    for (int k = 0; k < term.depth; ++k, b += term.b_stride) {
+      Vector right[vectors];
+      for (int v = 0; v < vectors; ++v) right[v] = hn::LoadU(d, b + v * lanes);
+      for (int r = 0; r < rows; ++r) {
+        const Vector left = hn::Set(d, transposed ? a[r] : a[r * term.a_stride + k]);
+        for (int v = 0; v < vectors; ++v) sum[r][v] = hn::MulAdd(left, right[v], sum[r][v]);
+      }
+      if (transposed) a += term.a_stride;
+    }
+  }
+  store_tile<rows, vectors>(p, row, column, sum);
+}
+
+/// One row alone would wait for each addition: four sums over every fourth k run side by side instead.
+template <int vectors>
+HWY_NOINLINE void single_row(const Product& p, int row, int column) {
+  constexpr int chains = 4;
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  Vector sum[1][vectors], part[chains][vectors];
+  start_tile<1, vectors>(p, row, column, sum);
+  for (auto& chain : part)
+    for (int v = 0; v < vectors; ++v) chain[v] = hn::Zero(d);
+  for (int t = 0; t < p.terms; ++t) {
+    const Term& term = p.term[t];
+    const float* a = term.a + row * term.a_stride;
+    const float* b = term.b + column;
+    int k = 0;
+    for (; k + chains <= term.depth; k += chains)
+      for (int chain = 0; chain < chains; ++chain) {
+        const Vector left = hn::Set(d, a[k + chain]);
+        const float* at = b + (k + chain) * term.b_stride;
+        for (int v = 0; v < vectors; ++v) part[chain][v] = hn::MulAdd(left, hn::LoadU(d, at + v * lanes), part[chain][v]);
+      }
+    for (; k < term.depth; ++k) {
+      const Vector left = hn::Set(d, a[k]);
+      for (int v = 0; v < vectors; ++v)
+        part[0][v] = hn::MulAdd(left, hn::LoadU(d, b + k * term.b_stride + v * lanes), part[0][v]);
+    }
+  }
+  for (int v = 0; v < vectors; ++v)
+    sum[0][v] = hn::Add(sum[0][v], hn::Add(hn::Add(part[0][v], part[1][v]), hn::Add(part[2][v], part[3][v])));
+  store_tile<1, vectors>(p, row, column, sum);
+}
+
+template <int rows, int vectors, bool transposed>
+void tile_of(int count, const Product& p, int row, int column) {
+  if (count == rows) {
+    if constexpr (rows == 1 && !transposed)
+      single_row<vectors>(p, row, column);
+    else
+      tile<rows, vectors, transposed>(p, row, column);
+  } else if constexpr (rows > 1) {
+    tile_of<rows - 1, vectors, transposed>(count, p, row, column);
+  }
+}
+
+/// Rows in tiles of nearly equal height, so that no short one is left over.
+template <int vectors, bool transposed>
+void strip(const Product& p, int column) {
+  constexpr int most = most_rows(vectors);
+  const int tiles = (p.rows + most - 1) / most;
+  int row = 0;
+  for (int t = 0; t < tiles; ++t) {
+    const int count = (p.rows - row + tiles - t - 1) / (tiles - t);
+    tile_of<most, vectors, transposed>(count, p, row, column);
+    row += count;
+  }
+}
+
+template <bool transposed>
+void run(const Product& p) {
+  const int lanes = static_cast<int>(hn::Lanes(Tag()));
+  int column = 0;
+  while (column < p.columns) {
+    const int vectors = std::min((p.columns - column) / lanes, kMostVectors);
+    if constexpr (kMostVectors >= 4) {
+      if (vectors == 4) strip<4, transposed>(p, column);
+      if (vectors == 3) strip<3, transposed>(p, column);
+    }
+    if (vectors == 2) strip<2, transposed>(p, column);
+    if (vectors == 1) strip<1, transposed>(p, column);
+    column += vectors * lanes;
+  }
+}
+
+void multiply(const Product& p) { run<false>(p); }
+void multiply_transposed(const Product& p) { run<true>(p); }
+
+/// sum [columns] += the rows of a; columns is a multiple of kPad.
+void add_rows(int rows, std::size_t columns, const float* a, std::size_t a_stride, float* sum) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t column = 0; column < columns; column += lanes) {
+    Vector total = hn::LoadU(d, sum + column);
+    for (int row = 0; row < rows; ++row) total = hn::Add(total, hn::LoadU(d, a + row * a_stride + column));
+    hn::StoreU(total, d, sum + column);
+  }
+}
+
+/// In double beyond blocks of 16 lanes' worth, so that the norm of a long vector keeps its digits.
+double sum_of_squares(std::size_t n, const float* x) {
+  const Tag d;
+  const std::size_t lanes = hn::Lanes(d);
+  double total = 0;
+  std::size_t i = 0;
+  while (i + lanes <= n) {
+    Vector block = hn::Zero(d);
+    const std::size_t end = std::min(n / lanes * lanes, i + 64 * lanes);
+    for (; i < end; i += lanes) {
+      const Vector value = hn::LoadU(d, x + i);
+      block = hn::MulAdd(value, value, block);
+    }
+    total += hn::GetLane(hn::SumOfLanes(d, block));
+  }
+  for (; i < n; ++i) total += static_cast<double>(x[i]) * x[i];
+  return total;
+}
+
+ProductKernels make_product_kernels() { return {multiply, multiply_transposed, add_rows, sum_of_squares}; }
+
+}  // namespace throughtime::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace throughtime::cpu {
+
+HWY_EXPORT(make_product_kernels);
+
+ProductKernels product_kernels() { return HWY_DYNAMIC_DISPATCH(make_product_kernels)(); }
+
+}  // namespace throughtime::cpu
+#endif

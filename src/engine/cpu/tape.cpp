@@ -1,0 +1,121 @@
+#include "engine/cpu/tape.h"
+
+#include <algorithm>
+
+namespace throughtime::cpu {
+
+namespace {
+
+/// How many slices a batch is cut into: a matter of the batch alone, so that bits do not depend on threads. Small
+/// batches stay whole: they would lose more by the hand-over than they gain.
+int slice_count(int batch) {
+  if (batch <= 8) return 1;
+  return std::min(batch, 2 * ((batch + 2 * kSliceRows - 1) / (2 * kSliceRows)));
+}
+
+}  // namespace
+
+CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape) : Tape(shape) {
+  const bool gradient = shape.keep == Keep::gradient, back = shape.keep != Keep::nothing;
+  const int count_of_slices = slice_count(shape.batch);
+  const std::size_t raw = padded(model.raw_inputs());
+  slices.resize(static_cast<std::size_t>(count_of_slices));
+  int first = 0;
+  for (int i = 0; i < count_of_slices; ++i) {
+    Slice& slice = slices[static_cast<std::size_t>(i)];
+    slice.first = first;
+    slice.rows = (shape.batch - first + count_of_slices - i - 1) / (count_of_slices - i);
+    first += slice.rows;
+    slice.chunk = std::clamp(kChunkRows / slice.rows, 1, shape.steps);
+    slice.kept = back ? shape.steps : slice.chunk;
+
+    const std::size_t rows = slice.rows, kept_rows = rows * slice.kept, chunk_rows = rows * slice.chunk;
+    if (packed.encoder.outputs > 0) slice.raw = Array(kept_rows * raw);
+    for (std::size_t k = 0; k < model.layers().size(); ++k) add_layer(model, slice, k);
+
+    std::size_t widest = std::max(raw, padded(model.top_hidden()));
+    for (const Layer& layer : model.layers()) widest = std::max(widest, padded(layer.inputs));
+    slice.mask = Array(widest);
+    const std::size_t head_rows = std::min<std::size_t>(chunk_rows, kChunkRows);
+    HeadWork& head = slice.head;
+    head.hidden = Array(head_rows * padded(model.top_hidden()));
+    head.outputs = Array(head_rows * (padded(model.outputs()) + kSkew));
+    if (packed.head_inner.outputs > 0) head.inner = Array(head_rows * (padded(packed.head_inner.outputs) + kSkew));
+    head.step.resize(head_rows);
+    head.row.resize(head_rows);
+    if (back) {
+      slice.d_top = Array(kept_rows * padded(model.top_hidden()));
+      slice.d_below = Array(chunk_rows * widest);
+      head.d_hidden = Array(head_rows * padded(model.top_hidden()));
+      if (packed.head_inner.outputs > 0) head.d_inner = Array(head_rows * (padded(packed.head_inner.outputs) + kSkew));
+    }
+    if (gradient) {
+      if (model.embedding >= 0) slice.d_raw = Array(kept_rows * raw);
+      if (packed.encoder.outputs > 0) slice.encoder_gradient = LinearGradient(packed.encoder);
+      if (packed.head_inner.outputs > 0) slice.head_inner_gradient = LinearGradient(packed.head_inner);
+      slice.head_gradient = LinearGradient(packed.head);
+    }
+    count(slice);
+  }
+}
+
+void CpuTape::add_layer(const Model& model, Slice& slice, std::size_t index) {
+  const Layer& layer = model.layers()[index];
+  const CellShape& cell = layer.cell->shape;
+  const std::size_t hidden = padded(layer.hidden), inputs = padded(layer.inputs), rows = slice.rows;
+  const bool back = shape().keep != Keep::nothing, gradient = shape().keep == Keep::gradient;
+
+  LayerTape tape;
+  tape.hidden = hidden;
+  tape.inputs = inputs;
+  tape.state_plane = (slice.kept + 1) * rows * hidden;
+  tape.saved_plane = static_cast<std::size_t>(back ? slice.kept : 1) * rows * hidden;
+  tape.states = Array(cell.states * tape.state_plane);
+  tape.saved = Array(cell.saved * tape.saved_plane);
+  if (index == 0 || model.config().dropout.between > 0) tape.input = Array(slice.kept * rows * inputs);
+  slice.layers.push_back(std::move(tape));
+
+  LayerWork work;
+  work.input_sums = Array(rows * cell.input_rows * hidden);
+  if (!cell.joint) work.recurrent_sums = Array(rows * cell.recurrent_rows * hidden);
+  work.state = Array(cell.states * rows * hidden);
+  if (back) {
+    const std::size_t chunk_rows = rows * slice.chunk;
+    work.cotangent = Array(cell.states * rows * hidden);
+    work.d_input = Array(chunk_rows * (cell.input_rows * hidden + kSkew));
+    if (!cell.joint) work.d_recurrent = Array(chunk_rows * (cell.recurrent_rows * hidden + kSkew));
+    if (cell.late_rows > 0) work.d_gated = Array(rows * hidden);
+    work.previous = Array(chunk_rows * hidden);
+  }
+  slice.work.push_back(std::move(work));
+
+  if (!gradient) return;
+  LayerGradient sums;
+  sums.input_weights = Array(cell.input_rows * hidden * inputs);
+  sums.recurrent_weights = Array(cell.recurrent_rows * hidden * hidden);
+  sums.input_bias = Array(cell.input_rows * hidden);
+  sums.recurrent_bias = Array(cell.recurrent_rows * hidden);
+  slice.layer_gradients.push_back(std::move(sums));
+}
+
+void CpuTape::count(const Slice& slice) {
+  std::size_t kept = slice.raw.bytes() + slice.d_top.bytes() + slice.d_raw.bytes();
+  for (const LayerTape& layer : slice.layers) kept += layer.states.bytes() + layer.saved.bytes() + layer.input.bytes();
+  std::size_t rest = slice.d_below.bytes() + slice.mask.bytes();
+  const HeadWork& head = slice.head;
+  for (const Array* array : {&head.hidden, &head.inner, &head.outputs, &head.d_hidden, &head.d_inner})
+    rest += array->bytes();
+  for (const LayerWork& work : slice.work)
+    for (const Array* array : {&work.input_sums, &work.recurrent_sums, &work.state, &work.cotangent, &work.d_input,
+                               &work.d_recurrent, &work.d_gated, &work.previous})
+      rest += array->bytes();
+  for (const LayerGradient& sums : slice.layer_gradients)
+    rest += sums.input_weights.bytes() + sums.recurrent_weights.bytes() + sums.input_bias.bytes() +
+            sums.recurrent_bias.bytes();
+  for (const LinearGradient* sums : {&slice.encoder_gradient, &slice.head_inner_gradient, &slice.head_gradient})
+    rest += sums->weights.bytes() + sums->bias.bytes();
+  activation_bytes_ += kept;
+  bytes_ += kept + rest;
+}
+
+}  // namespace throughtime::cpu

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/cpu/packing.h"
+#include "throughtime/engine.h"
+
+namespace throughtime::cpu {
+
+/// Rows of a slice at most, and rows of (step, row) pairs that one weight-gradient product sums over.
+inline constexpr int kSliceRows = 32;
+inline constexpr int kChunkRows = 128;
+
+/// Numbers behind the last gate of a row: keeps rows from falling onto the same cache sets when a product walks down
+/// a column.
+inline constexpr int kSkew = 16;
+
+/// What a slice keeps of one layer. R = rows of the slice, Hp and Dp = padded widths, L = steps kept.
+struct LayerTape {
+  std::size_t hidden = 0;  // Hp
+  std::size_t inputs = 0;  // Dp
+  Array states;            // [states][L + 1][R][Hp]; slot 0 is the initial state
+  Array saved;             // [saved][L][R][Hp]
+  Array input;             // [L][R][Dp]; empty where the layer below's output is read as it is
+  std::size_t state_plane = 0, saved_plane = 0;  // numbers between tensors
+};
+
+/// Gradient of the packed matrices, summed over the steps and rows of one slice.
+struct LayerGradient {
+  Array input_weights;      // [input_rows][Hp][Dp]
+  Array recurrent_weights;  // [recurrent_rows][Hp][Hp]
+  Array input_bias;         // [input_rows][Hp]
+  Array recurrent_bias;     // [recurrent_rows][Hp]
+};
+struct LinearGradient {
+  LinearGradient() = default;
+  explicit LinearGradient(const PackedLinear& linear)
+      : weights(padded(linear.outputs) * padded(linear.inputs)), bias(padded(linear.outputs)) {}
+  Array weights;  // [outputs, padded][inputs, padded]
+  Array bias;
+};
+
+/// Workspaces of one layer, for one chunk of C steps.
+struct LayerWork {
+  Array input_sums, recurrent_sums;  // pre-activations of one step: [panel][R][columns]
+  Array state;                       // [states][R][Hp]: the state before a step with resets
+  Array cotangent;                   // [states][R][Hp]: dL/d(state), carried backwards
+  Array d_input, d_recurrent;        // [C][R][rows * Hp + kSkew]
+  Array d_gated;                     // [R][Hp]
+  Array previous;                    // [C][R][Hp]: outputs before each step, where rows were reset
+};
+
+/// Workspaces of the head, for at most kChunkRows rows.
+struct HeadWork {
+  Array hidden, inner, outputs;      // [rows][padded width (+ kSkew)]
+  Array d_hidden, d_inner;
+  std::vector<std::int32_t> step, row;  // of each gathered row
+};
+
+/// Rows [first, first + rows) of a batch, carried through a whole window by one thread.
+struct Slice {
+  int first = 0;
+  int rows = 0;   // R
+  int chunk = 0;  // C: steps that are worked on together
+  int kept = 0;   // L of the arrays below: the tape's steps, or C where nothing is kept
+
+  Array raw;  // [L][R][raw inputs, padded], where an encoder follows
+  std::vector<LayerTape> layers;
+  Array d_top;                  // [L][R][Hp]: what the head sends back, where the weight is not 0
+  std::vector<LayerWork> work;
+  Array d_below;                // [C][R][widest input, padded]
+  Array d_raw;                  // [L][R][raw inputs, padded], where an embedding is trained
+  Array mask;                   // [widest]
+  HeadWork head;
+
+  std::vector<LayerGradient> layer_gradients;
+  LinearGradient encoder_gradient, head_inner_gradient, head_gradient;
+  double loss = 0;              // sum of weight * loss of the last unroll
+  int head_rows = 0;            // rows that the head's gradients sum over; 0: they hold nothing
+
+  float* state(int layer, int tensor, int slot) {
+    LayerTape& t = layers[static_cast<std::size_t>(layer)];
+    return t.states.data() + tensor * t.state_plane + static_cast<std::size_t>(slot) * rows * t.hidden;
+  }
+};
+
+class CpuTape final : public Tape {
+ public:
+  CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape);
+
+  std::size_t activation_bytes() const override { return activation_bytes_; }
+  std::size_t bytes() const override { return bytes_; }
+
+  std::vector<Slice> slices;
+  // The unroll that the tape holds.
+  int steps = 0;
+  bool training = false;
+  std::uint64_t version = 0;      // of the parameters
+  std::int32_t parameters = -1;
+  bool head_ready = false;        // d_top and the head's gradients are those of the whole window
+
+ private:
+  void add_layer(const Model& model, Slice& slice, std::size_t index);
+  void count(const Slice& slice);
+
+  std::size_t activation_bytes_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace throughtime::cpu

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "support/engine_run.h"
+#include "support/numeric.h"
+#include "throughtime/random.h"
+
+namespace throughtime::testing {
+namespace {
+
+EngineConfig cpu(int threads = 2) { return {.name = "cpu", .threads = threads, .communicator = nullptr}; }
+
+/// Random choices of one test case, by name of what is chosen.
+class Choice {
+ public:
+  explicit Choice(std::uint64_t seed) : random_(seed, Purpose::sampling) {}
+  int between(int low, int high) { return low + static_cast<int>(random_.below(high - low + 1, 0, 0, next_++)); }
+  bool yes() { return between(0, 1) == 1; }
+  template <class T>
+  T one_of(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(between(0, static_cast<int>(values.size()) - 1))];
+  }
+
+ private:
+  Random random_;
+  std::uint64_t next_ = 0;
+};
+
+/// Any model the library can build, at small odd sizes.
+ProblemSpec random_spec(std::uint64_t seed, const std::string& cell) {
+  Choice choice(seed);
+  ProblemSpec spec;
+  spec.seed = seed;
+  ModelConfig& model = spec.model;
+  const int layers = choice.between(1, 3);
+  for (int k = 0; k < layers; ++k)
+    model.layers.push_back({cell, choice.one_of<int>({1, 2, 5, 16, 17, 33, 64, 70}), {.step = 0.3, .diffusion = 0.1}});
+  model.input.reals = choice.between(0, 5);
+  if (model.input.reals == 0 || choice.yes()) {
+    model.input.vocabulary = choice.between(2, 9);
+    if (choice.yes()) {
+      model.input.tokens = TokenInput::embedding;
+      model.input.embedding = choice.between(1, 20);
+    }
+  }
+  if (choice.yes()) model.input.encoder = choice.between(1, 18);
+  model.head.name = choice.one_of(head_names());
+  model.head.outputs = choice.between(model.head.name == "softmax" ? 2 : 1, 70);
+  if (choice.yes()) model.head.hidden = choice.between(1, 20);
+  if (model.input.tokens == TokenInput::embedding && choice.yes()) {
+    model.head = {"softmax", model.input.vocabulary, 0, true};
+    model.input.embedding = model.layers.back().hidden;
+  }
+  if (choice.yes()) model.dropout = {0.3, 0.2, 0.4, choice.yes()};
+  spec.steps = choice.one_of<int>({1, 2, 7, 40, 140});
+  spec.batch = choice.one_of<int>({1, 2, 8, 9, 20, 65});
+  spec.targets = choice.one_of<TargetLayout>({TargetLayout::source, TargetLayout::per_step, TargetLayout::per_row});
+  spec.soft = choice.yes();
+  spec.zero_weights = choice.yes() ? 0.5 : 0.0;
+  spec.resets = choice.yes() ? 0.1 : 0.0;
+  spec.ragged = choice.yes();
+  spec.parameter_range = 0.12;  // below 1 / sqrt(70): states must not be chaotic, or rounding errors grow without bound
+  return spec;
+}
+
+/// |got - wanted| relative to the length of `wanted`; a result that vanishes is measured against `scale` instead.
+void expect_close(const char* what, const std::vector<double>& got, const std::vector<double>& wanted, double scale) {
+  EXPECT_LT(distance(got, wanted), 1e-5 * std::max(norm(wanted), scale)) << what;
+}
+
+class CpuAgreement : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(CpuAgreement, WithTheReferenceOnRandomProblems) {
+  for (std::uint64_t seed = 1; seed <= 25; ++seed) {
+    SCOPED_TRACE(fmt::format("{} seed {}", GetParam(), seed));
+    const Problem problem = random_problem(random_spec(seed, GetParam()));
+    EngineRun reference(problem), fast(problem, cpu());
+    const std::size_t numbers = reference.state_numbers();
+    const auto initial = random_numbers(numbers, seed + 1, 0.5);
+    PullBackSpec spec;
+    spec.end_cotangent = random_numbers(numbers, seed + 2);
+    spec.step_cotangents = random_numbers(numbers * problem.window.steps, seed + 3);
+
+    const Unrolled a = reference.unroll(initial), b = fast.unroll(initial);
+    EXPECT_NEAR(b.loss_sum, a.loss_sum, 1e-5 * (1 + std::abs(a.loss_sum)));
+    expect_close("losses", b.losses, a.losses, 1e-3);
+    expect_close("final state", b.final_state, a.final_state, 1e-3);
+    expect_close("states", b.states, a.states, 1e-3);
+    expect_close("predictions", b.predictions, a.predictions, 1e-3);
+
+    const PulledBack c = reference.pull_back(spec), d = fast.pull_back(spec);
+    expect_close("gradient", d.gradient, c.gradient, 1e-3);
+    expect_close("initial cotangent", d.initial_cotangent, c.initial_cotangent, 1e-3);
+    expect_close("tap norms", d.tap_norms, c.tap_norms, 1e-3);
+    expect_close("tap vectors", d.tap_vectors, c.tap_vectors, 1e-3);
+
+    PullBackSpec part = spec;
+    part.first = problem.window.steps / 3;
+    part.last = std::max(part.first + 1, problem.window.steps * 2 / 3);
+    part.add_to = random_numbers(problem.parameters.size(), seed + 4);
+    const PulledBack e = reference.pull_back(part), f = fast.pull_back(part);
+    expect_close("part of the gradient", f.gradient, e.gradient, 1e-3);
+    expect_close("part's initial cotangent", f.initial_cotangent, e.initial_cotangent, 1e-3);
+
+    // The whole again, after a part was pulled back, and without the losses.
+    expect_close("gradient again", fast.pull_back(spec).gradient, c.gradient, 1e-3);
+    spec.losses = false;
+    expect_close("cotangents alone", fast.pull_back(spec).gradient, reference.pull_back(spec).gradient, 1e-3);
+  }
+}
+
+TEST_P(CpuAgreement, OfEvaluationAndOfStateOnlyWork) {
+  for (std::uint64_t seed = 31; seed <= 40; ++seed) {
+    SCOPED_TRACE(fmt::format("{} seed {}", GetParam(), seed));
+    const Problem problem = random_problem(random_spec(seed, GetParam()));
+    EngineRun reference(problem), nothing(problem, cpu(), Keep::nothing), state(problem, cpu(), Keep::state);
+    for (EngineRun* run : {&reference, &nothing, &state}) run->set_training(false);
+    const auto initial = random_numbers(reference.state_numbers(), seed + 1, 0.5);
+    const Unrolled a = reference.unroll(initial), b = nothing.unroll(initial);
+    expect_close("final state", b.final_state, a.final_state, 1e-3);
+    expect_close("states", b.states, a.states, 1e-3);
+    expect_close("predictions", b.predictions, a.predictions, 1e-3);
+    expect_close("losses", b.losses, a.losses, 1e-3);
+    state.unroll(initial);
+    PullBackSpec spec;
+    spec.gradient = false;
+    expect_close("taps", state.pull_back(spec).tap_vectors, reference.pull_back(spec).tap_vectors, 1e-3);
+  }
+}
+
+TEST_P(CpuAgreement, OfBitsForAnyThreadCount) {
+  for (std::uint64_t seed = 51; seed <= 54; ++seed) {
+    ProblemSpec spec = random_spec(seed, GetParam());
+    spec.batch = 130;
+    spec.steps = 9;
+    const Problem problem = random_problem(spec);
+    EngineRun one(problem, cpu(1));
+    const Unrolled a = one.unroll();
+    const PulledBack b = one.pull_back();
+    for (int threads = 2; threads <= 8; ++threads) {
+      EngineRun many(problem, cpu(threads));
+      const Unrolled c = many.unroll();
+      const PulledBack d = many.pull_back();
+      EXPECT_EQ(a.loss_sum, c.loss_sum) << threads;
+      EXPECT_EQ(a.final_state, c.final_state) << threads;
+      EXPECT_EQ(b.gradient, d.gradient) << threads;
+      EXPECT_EQ(b.initial_cotangent, d.initial_cotangent) << threads;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, CpuAgreement, ::testing::ValuesIn(cell_names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace throughtime::testing
