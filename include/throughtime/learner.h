@@ -52,7 +52,8 @@ class Learner {
   /// Bytes of the tapes that grow with the window; known before the first step.
   virtual std::size_t activation_bytes() const = 0;
 
-  /// Mean training loss per weighted step and row since the last call (reads back; call it between steps).
+  /// Mean training loss per weighted step and row since the last call, NaN if there was none (reads back; call it
+  /// between steps).
   double take_mean_loss();
   std::int64_t updates() const { return updates_; }
 

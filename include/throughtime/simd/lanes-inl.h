@@ -76,7 +76,12 @@ HWY_INLINE ExpParts exp_parts(Lanes x) {
 
 /// A NaN stays a NaN: x is the second operand, the one that x86's min and max return then.
 HWY_INLINE Lanes clamp_between(Lanes x, double low, double high) {
+#if HWY_TARGET == HWY_SCALAR
+  const Lanes bounded = hn::IfThenElse(hn::Lt(x.v, Lanes(low).v), Lanes(low).v, x.v);
+  return hn::IfThenElse(hn::Gt(bounded.v, Lanes(high).v), Lanes(high).v, bounded.v);
+#else
   return smaller(Lanes(high), larger(Lanes(low), x));
+#endif
 }
 
 /// exp(x), zero below -87 and capped at exp(87). A NaN stays a NaN.

@@ -263,8 +263,12 @@ class SlicePullBack {
     const float* input = tape(k).input.size() > 0
                              ? tape(k).input.data() + static_cast<std::size_t>(begin) * slice_.rows * tape(k).inputs
                              : slice_.state(k - 1, 0, begin + 1);
-    add_weight_gradient(context_.products, rows, work(k).d_input.data(), d_input_stride(k), input_gates, input,
-                        tape(k).inputs, tape(k).inputs, sums.input_weights.data(), started_);
+    if (narrow(layer(k).inputs))
+      add_weight_gradient(context_.products, rows, input, tape(k).inputs, layer(k).inputs, work(k).d_input.data(),
+                          d_input_stride(k), input_gates, sums.input_weights.data(), started_);
+    else
+      add_weight_gradient(context_.products, rows, work(k).d_input.data(), d_input_stride(k), input_gates, input,
+                          tape(k).inputs, tape(k).inputs, sums.input_weights.data(), started_);
     add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k), early_gates,
                         previous_outputs(k, begin, end, resets), hidden, hidden, sums.recurrent_weights.data(), started_);
     if (late > 0)

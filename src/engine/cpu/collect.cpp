@@ -51,10 +51,12 @@ void GradientCollector::add_block(const Model& model, Kind kind, int layer, int 
   const ParameterBlock& place = model.parameters().block(block);
   const std::size_t all_rows = place.size() / columns;
   const std::size_t step = std::max<std::size_t>(1, kTaskElements / columns);
-  const std::size_t stride = kind >= Kind::input_bias ? 1 : padded(columns);
+  const bool transposed = kind == Kind::input_weights && narrow(columns);
+  const std::size_t stride = transposed || kind >= Kind::input_bias ? 1 : padded(columns);
+  const std::size_t column_stride = transposed ? all_rows / rows * padded(rows) : 1;
   for (std::size_t begin = 0; begin < all_rows; begin += step)
     tasks_.push_back({kind, layer, place.offset, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), stride,
-                      begin, std::min(all_rows, begin + step)});
+                      column_stride, begin, std::min(all_rows, begin + step)});
   elements_ += place.size();
 }
 
@@ -76,25 +78,51 @@ const float* GradientCollector::share(const Slice& slice, const Task& task, bool
   return nullptr;
 }
 
+namespace {
+
+/// Copies or adds `rows` rows of `columns` numbers.
+void merge_rows(bool add, std::size_t rows, std::size_t columns, const float* from, std::size_t stride, float* to) {
+  for (std::size_t row = 0; row < rows; ++row, from += stride, to += columns) {
+    if (add)
+      for (std::size_t i = 0; i < columns; ++i) to[i] += from[i];
+    else
+      std::copy_n(from, columns, to);
+  }
+}
+
+/// The same for a share that lies transposed.
+void merge_transposed(bool add, std::size_t rows, std::size_t columns, const float* from, std::size_t column_stride,
+                      float* to) {
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t i = 0; i < columns; ++i, ++to) *to = (add ? *to : 0.0f) + from[i * column_stride + row];
+}
+
+}  // namespace
+
 void GradientCollector::run_task(const Task& task, const std::vector<Slice>& slices, bool losses, bool add,
                                  float* gradient) const {
   const std::size_t padded_rows = padded(task.rows);
-  for (std::size_t row = task.begin; row < task.end; ++row) {
-    float* to = gradient + task.offset + row * task.columns;
-    const std::size_t from = (row / task.rows * padded_rows + row % task.rows) * task.stride;
-    bool started = add;
-    for (const Slice& slice : slices) {
-      const float* part = share(slice, task, losses);
-      if (!part) continue;
-      part += from;
-      if (started)
-        for (std::size_t i = 0; i < task.columns; ++i) to[i] += part[i];
+  bool started = add;
+  for (const Slice& slice : slices) {
+    const float* part = share(slice, task, losses);
+    if (!part) continue;
+    // A group of rows at a time: between groups the share has padding.
+    for (std::size_t row = task.begin; row < task.end;) {
+      const std::size_t group = row / task.rows, end = std::min(task.end, (group + 1) * task.rows);
+      const float* from = part + (group * padded_rows + row % task.rows) * task.stride;
+      float* to = gradient + task.offset + row * task.columns;
+      if (task.column_stride > 1)
+        merge_transposed(started, end - row, task.columns, from, task.column_stride, to);
+      else if (task.stride == task.columns)
+        merge_rows(started, 1, (end - row) * task.columns, from, 0, to);
       else
-        std::copy_n(part, task.columns, to);
-      started = true;
+        merge_rows(started, end - row, task.columns, from, task.stride, to);
+      row = end;
     }
-    if (!started) std::fill_n(to, task.columns, 0.0f);
+    started = true;
   }
+  if (!started)
+    std::fill_n(gradient + task.offset + task.begin * task.columns, (task.end - task.begin) * task.columns, 0.0f);
 }
 
 void GradientCollector::run(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
@@ -115,7 +143,7 @@ void GradientCollector::add_mapped(const Context& context, const std::vector<Sli
     const ParameterBlock& block = context.model.parameters().block(layer.weight_hh);
     if (!add) std::fill_n(gradient + block.offset, block.size(), 0.0f);
     const std::size_t hidden = layer.hidden;
-    const Task all{Kind::recurrent_weights, k, 0, hidden, hidden, padded(hidden), 0,
+    const Task all{Kind::recurrent_weights, k, 0, hidden, hidden, padded(hidden), 1, 0,
                    layer.cell->shape.recurrent_rows * hidden};
     run_task(all, slices, true, false, effective_.data());
     layer.cell->fast_map.adjoint(layer.options, layer.hidden, effective_.data(), gradient + block.offset);
@@ -139,7 +167,7 @@ void GradientCollector::add_embedding(const Context& context, const PullBackArra
         for (std::size_t i = 0; i < width; ++i) to[i] += from[i];
       }
   if (model.head_weight != model.embedding) return;
-  const Task all{Kind::head, 0, 0, static_cast<std::size_t>(model.outputs()), width, padded(width), 0,
+  const Task all{Kind::head, 0, 0, static_cast<std::size_t>(model.outputs()), width, padded(width), 1, 0,
                  static_cast<std::size_t>(model.outputs())};
   run_task(all, slices, call.losses, true, table);
 }

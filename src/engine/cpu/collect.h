@@ -37,6 +37,7 @@ class GradientCollector {
     std::size_t offset = 0;
     std::size_t rows = 0, columns = 0;  // H of a group, and the width
     std::size_t stride = 0;             // between rows of the share: the padded width, or 1 for a bias
+    std::size_t column_stride = 1;      // between its columns: more than 1 where the share lies transposed
     std::size_t begin = 0, end = 0;
   };
 

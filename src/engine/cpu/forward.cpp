@@ -72,7 +72,7 @@ void gather_input(const Context& context, const Window& window, bool training, S
 namespace {
 
 /// Rows of [B, S] into the slots of all layers, or zeros.
-void load_state(const Context& context, const Slice& slice_const, const float* from, Slice& slice) {
+void load_state(const Context& context, const float* from, Slice& slice) {
   const std::size_t size = context.model.state_size();
   for (std::size_t k = 0; k < slice.layers.size(); ++k) {
     const Layer& layer = context.model.layers()[k];
@@ -84,7 +84,7 @@ void load_state(const Context& context, const Slice& slice_const, const float* f
         continue;
       }
       for (int r = 0; r < slice.rows; ++r)
-        std::copy_n(from + (slice_const.first + r) * size + layer.state_offset + tensor * layer.hidden, layer.hidden,
+        std::copy_n(from + (slice.first + r) * size + layer.state_offset + tensor * layer.hidden, layer.hidden,
                     to + r * stride);
     }
   }
@@ -117,29 +117,6 @@ const float* layer_input(Slice& slice, std::size_t k, int slot) {
   return slice.state(static_cast<int>(k) - 1, 0, slot + 1);
 }
 
-/// Pre-activations of one panel of units: both parts in one sum for a joint cell, else apart.
-void panel_sums(const Context& context, const PackedLayer& packed, bool joint, int rows, int panel, const Term& input,
-                const Term& recurrent, std::size_t late_columns, float* input_sums, float* recurrent_sums) {
-  Product product;
-  product.rows = rows;
-  product.columns = packed.input.columns(panel);
-  product.terms = joint ? 2 : 1;
-  product.term[0] = input;
-  product.term[1] = recurrent;
-  product.c = input_sums;
-  product.c_stride = product.columns;
-  product.bias = packed.input_bias.data() + packed.input.column(panel);
-  context.products.multiply(product);
-  if (joint) return;
-  product.columns = packed.recurrent.columns(panel);
-  product.terms = 1;
-  product.term[0] = recurrent;
-  product.c = recurrent_sums;
-  product.c_stride = product.columns + late_columns;
-  product.bias = packed.recurrent_bias.data() + packed.recurrent.column(panel);
-  context.products.multiply(product);
-}
-
 /// One layer, one step: products and the cell's pointwise work, a panel of units at a time.
 class LayerStep {
  public:
@@ -169,13 +146,12 @@ class LayerStep {
     call.state_plane = state_plane;
     call.next_plane = tape_.state_plane;
     call.saved_plane = tape_.saved_plane;
-    const Term input{layer_input(slice_, index_, slot), tape_.inputs, nullptr, 0, layer_.inputs};
-    const Term recurrent{state, tape_.hidden, nullptr, 0, layer_.hidden};
+    const float* input = layer_input(slice_, index_, slot);
     float* next = slice_.state(static_cast<int>(index_), 0, slot + 1);
     float* saved = tape_.saved.data() + static_cast<std::size_t>(saved_slot) * slice_.rows * tape_.hidden;
     for (int p = 0; p < packed_.input.panels(); ++p) {
       aim(call, p, state, next, saved);
-      sums(p, input, recurrent);
+      sums(p, input, state);
       if (shape.late_rows > 0)
         kernels_.forward_early(call);
       else
@@ -215,22 +191,45 @@ class LayerStep {
     call.saved = layer_.cell->shape.saved > 0 ? saved + at : nullptr;
   }
 
-  void sums(int p, Term input, Term recurrent) {
+  /// Pre-activations of one panel of units: both parts in one sum for a joint cell, else apart. Fields are set one by
+  /// one: copying a Term that was just written would wait for the writes.
+  void sums(int p, const float* input, const float* state) {
     const bool joint = layer_.cell->shape.joint;
-    input.b = packed_.input.panel(p);
-    input.b_stride = packed_.input.columns(p);
-    recurrent.b = packed_.recurrent.panel(p);
-    recurrent.b_stride = packed_.recurrent.columns(p);
-    panel_sums(context_, packed_, joint, slice_.rows, p, input, recurrent, late_columns(p), input_sums(p),
-               joint ? nullptr : recurrent_sums(p));
+    Product& product = product_;
+    product.rows = slice_.rows;
+    product.columns = packed_.input.columns(p);
+    product.terms = joint ? 2 : 1;
+    aim(product.term[0], input, tape_.inputs, packed_.input, p);
+    product.c = input_sums(p);
+    product.c_stride = product.columns;
+    product.bias = packed_.input_bias.data() + packed_.input.column(p);
+    if (joint) {
+      aim(product.term[1], state, tape_.hidden, packed_.recurrent, p);
+      context_.products.multiply(product);
+      return;
+    }
+    context_.products.multiply(product);
+    product.columns = packed_.recurrent.columns(p);
+    aim(product.term[0], state, tape_.hidden, packed_.recurrent, p);
+    product.c = recurrent_sums(p);
+    product.c_stride = product.columns + late_columns(p);
+    product.bias = packed_.recurrent_bias.data() + packed_.recurrent.column(p);
+    context_.products.multiply(product);
+  }
+
+  static void aim(Term& term, const float* a, std::size_t a_stride, const ForwardPanels& panels, int p) {
+    term.a = a;
+    term.a_stride = a_stride;
+    term.b = panels.panel(p);
+    term.b_stride = panels.columns(p);
+    term.depth = panels.depth();
   }
 
   void late_sums(int p, const float* gated) {
-    Product product;
-    product.rows = slice_.rows;
+    Product& product = product_;
     product.columns = packed_.late.columns(p);
     product.terms = 1;
-    product.term[0] = {gated, tape_.hidden, packed_.late.panel(p), late_columns(p), layer_.hidden};
+    aim(product.term[0], gated, tape_.hidden, packed_.late, p);
     product.c = recurrent_sums(p) + packed_.recurrent.columns(p);
     product.c_stride = packed_.recurrent.columns(p) + late_columns(p);
     product.bias = packed_.recurrent_bias.data() + packed_.recurrent.width() + packed_.late.column(p);
@@ -255,6 +254,7 @@ class LayerStep {
   LayerTape& tape_;
   LayerWork& work_;
   std::size_t index_;
+  Product product_;
 };
 
 /// The masked output of the layer below, as the input of layer k.
@@ -285,7 +285,7 @@ void move_last_slot(const Context& context, Slice& slice, int slot) {
 void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice) {
   const Window& window = call.window;
   const bool keeps = call.keep != Keep::nothing;
-  load_state(context, slice, call.initial_state, slice);
+  load_state(context, call.initial_state, slice);
   if (call.states) hand_out_states(context, call, slice, 0, 0);
   slice.loss = 0;
   slice.head_rows = 0;

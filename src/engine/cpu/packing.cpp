@@ -10,19 +10,6 @@ namespace {
 /// Units side by side in a panel such that all gates of them fill about kPanel columns.
 int panel_units(int groups) { return std::max(kPad, kPanel / std::max(groups, 1) / kPad * kPad); }
 
-/// to[k * to_stride + r] = from[r * from_stride + k], a cache line by a cache line.
-void transpose(const float* from, std::size_t from_stride, int rows, int depth, float* to, std::size_t to_stride) {
-  constexpr int block = 16;
-  for (int k0 = 0; k0 < depth; k0 += block) {
-    const int k1 = std::min(depth, k0 + block);
-    for (int k = k0; k < k1; ++k) {
-      const float* source = from + k;
-      float* target = to + k * to_stride;
-      for (int r = 0; r < rows; ++r) target[r] = source[r * from_stride];
-    }
-  }
-}
-
 }  // namespace
 
 // ---------------------------------------------------------------- panels
@@ -38,13 +25,14 @@ int ForwardPanels::units(int panel) const {
 }
 
 void ForwardPanels::pack(const float* weights) {
+  static const ProductKernels kernels = product_kernels();
   for (int p = 0; p < panels_; ++p) {
     const int here = units(p), first = p * units_;
     float* to = data_.data() + column(p) * depth_;
     for (int g = 0; g < groups_; ++g)
       for (int u = 0; u < here && first + u < rows_; u += kPad) {
         const float* from = weights + (static_cast<std::size_t>(g) * rows_ + first + u) * depth_;
-        transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u, columns(p));
+        kernels.transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u, columns(p));
       }
   }
 }
@@ -73,6 +61,12 @@ void BackwardPanels::pack(const float* weights) {
   for (int p = 0; p < panels_; ++p) {
     float* to = data_.data() + static_cast<std::size_t>(p) * kPanel * depth_;
     const std::size_t count = std::min(kPanel, columns_ - p * kPanel);
+    if (panels_ == 1 && padded_columns_ == static_cast<std::size_t>(columns_)) {
+      for (int g = 0; g < groups_; ++g)
+        std::copy_n(weights + static_cast<std::size_t>(g) * rows_ * columns_, rows_ * columns_,
+                    to + g * padded_rows_ * columns_);
+      return;
+    }
     for (int g = 0; g < groups_; ++g)
       for (int r = 0; r < rows_; ++r)
         std::memcpy(to + (g * padded_rows_ + r) * columns(p),

@@ -155,6 +155,35 @@ void add_rows(int rows, std::size_t columns, const float* a, std::size_t a_strid
   }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// Four rows of four numbers, turned in registers.
+HWY_INLINE void transpose_four(const float* from, std::size_t from_stride, float* to, std::size_t to_stride) {
+  const hn::FixedTag<float, 4> d;
+  const hn::RepartitionToWide<decltype(d)> wide;
+  const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_stride);
+  const auto c = hn::LoadU(d, from + 2 * from_stride), e = hn::LoadU(d, from + 3 * from_stride);
+  const auto ab_low = hn::BitCast(wide, hn::InterleaveLower(d, a, b)), ab_high = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
+  const auto ce_low = hn::BitCast(wide, hn::InterleaveLower(d, c, e)), ce_high = hn::BitCast(wide, hn::InterleaveUpper(d, c, e));
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_low, ce_low)), d, to);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_low, ce_low)), d, to + to_stride);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_high, ce_high)), d, to + 2 * to_stride);
+  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_high, ce_high)), d, to + 3 * to_stride);
+}
+#endif
+
+void transpose(const float* from, std::size_t from_stride, int rows, int depth, float* to, std::size_t to_stride) {
+  int whole_rows = 0, whole_depth = 0;
+#if HWY_TARGET != HWY_SCALAR
+  whole_rows = rows / 4 * 4;
+  whole_depth = depth / 4 * 4;
+  for (int k = 0; k < whole_depth; k += 4)
+    for (int r = 0; r < whole_rows; r += 4)
+      transpose_four(from + r * from_stride + k, from_stride, to + k * to_stride + r, to_stride);
+#endif
+  for (int k = 0; k < depth; ++k)
+    for (int r = k < whole_depth ? whole_rows : 0; r < rows; ++r) to[k * to_stride + r] = from[r * from_stride + k];
+}
+
 /// In double beyond blocks of 16 lanes' worth, so that the norm of a long vector keeps its digits.
 double sum_of_squares(std::size_t n, const float* x) {
   const Tag d;
@@ -174,7 +203,7 @@ double sum_of_squares(std::size_t n, const float* x) {
   return total;
 }
 
-ProductKernels make_product_kernels() { return {multiply, multiply_transposed, add_rows, sum_of_squares}; }
+ProductKernels make_product_kernels() { return {multiply, multiply_transposed, add_rows, transpose, sum_of_squares}; }
 
 }  // namespace throughtime::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -42,6 +42,9 @@ struct ProductKernels {
   void (*multiply)(const Product&) = nullptr;             // A as it is
   void (*multiply_transposed)(const Product&) = nullptr;  // A transposed (weight gradients), one term
   void (*add_rows)(int rows, std::size_t columns, const float* a, std::size_t a_stride, float* sum) = nullptr;
+  /// to[k * to_stride + r] = from[r * from_stride + k] for r < rows, k < depth.
+  void (*transpose)(const float* from, std::size_t from_stride, int rows, int depth, float* to,
+                    std::size_t to_stride) = nullptr;
   double (*sum_of_squares)(std::size_t n, const float* x) = nullptr;
 };
 

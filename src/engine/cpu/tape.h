@@ -26,9 +26,12 @@ struct LayerTape {
   std::size_t state_plane = 0, saved_plane = 0;  // numbers between tensors
 };
 
+/// Whether an input is so narrow that its weight gradient is better summed with its rows as columns.
+inline bool narrow(int inputs) { return inputs < kPad; }
+
 /// Gradient of the packed matrices, summed over the steps and rows of one slice.
 struct LayerGradient {
-  Array input_weights;      // [input_rows][Hp][Dp]
+  Array input_weights;      // [input_rows][Hp][Dp]; with narrow inputs [D][input_rows][Hp], see narrow()
   Array recurrent_weights;  // [recurrent_rows][Hp][Hp]
   Array input_bias;         // [input_rows][Hp]
   Array recurrent_bias;     // [recurrent_rows][Hp]
