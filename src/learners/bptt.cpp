@@ -1,0 +1,50 @@
+#include "core/names.h"
+#include "learners/registry.h"
+
+namespace throughtime {
+namespace {
+
+/// Back-propagation through time: the stretch is one window, with one update of its mean loss. A stretch that
+/// continues starts from the last one's final state, held constant.
+class Bptt final : public Learner {
+ public:
+  Bptt(Trainee& trainee, const StretchShape& shape)
+      : Learner(trainee),
+        shape_(shape),
+        tape_(trainee.engine.make_tape({.steps = shape.steps, .batch = shape.batch, .keep = Keep::gradient})),
+        state_(trainee.engine.allocate(static_cast<std::size_t>(shape.batch) * trainee.engine.model().state_size())) {}
+
+  std::string_view name() const override { return "bptt"; }
+  std::size_t activation_bytes() const override { return tape_->activation_bytes(); }
+
+  void learn(const Window& stretch, const RateFunction& rate) override {
+    check_stretch(name(), shape_, stretch);
+    const double losses = sum_of_weights(name(), stretch.weight);
+    trainee_.engine.unroll({.window = stretch,
+                            .parameters = trainee_.parameters,
+                            .tape = *tape_,
+                            .initial_state = stretch.continues ? state_ : Buffer(),
+                            .final_state = state_,
+                            .loss_sum = loss_sum_});
+    if (losses == 0) return;
+    trainee_.engine.pull_back(
+        {.tape = *tape_, .window = stretch, .parameters = trainee_.parameters, .gradient = trainee_.gradient});
+    loss_weight_ += losses;
+    update(losses, rate);
+  }
+
+ private:
+  StretchShape shape_;
+  std::unique_ptr<Tape> tape_;
+  Buffer state_;  // [B, S]: after the last stretch
+};
+
+}  // namespace
+
+std::unique_ptr<Learner> make_bptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
+  if (config.memory == "full") return std::make_unique<Bptt>(trainee, shape);
+  if (config.memory == "recompute") return make_bptt_recompute(trainee, shape);
+  refuse_unknown("bptt", "memory", config.memory, {"full", "recompute"});
+}
+
+}  // namespace throughtime

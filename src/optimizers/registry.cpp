@@ -1,0 +1,53 @@
+#include "optimizers/registry.h"
+
+#include <cmath>
+
+#include "core/names.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+const std::vector<OptimizerType>& rows() {
+  static const std::vector<OptimizerType> table = {
+      sgd_optimizer(),         momentum_optimizer(), adam_optimizer(),     rmsprop_optimizer(),
+      rmsprop_tf1_optimizer(), adagrad_optimizer(),  adadelta_optimizer(), asgd_optimizer(),
+  };
+  return table;
+}
+
+/// A share of memory: 1 would never learn, anything above grows without end.
+void require_share(std::string_view what, double value) {
+  if (!(value >= 0 && value < 1)) refuse("optimizer", "{} must be at least 0 and below 1, got {}", what, value);
+}
+
+}  // namespace
+
+const OptimizerType& find_optimizer(const std::string& name) {
+  for (const OptimizerType& row : rows())
+    if (row.name == name) return row;
+  std::vector<std::string> names;
+  for (const OptimizerType& row : rows()) names.push_back(row.name);
+  refuse_unknown("optimizer", "optimizer", name, names);
+}
+
+std::vector<const OptimizerType*> all_optimizers() {
+  std::vector<const OptimizerType*> types;
+  for (const OptimizerType& row : rows()) types.push_back(&row);
+  return types;
+}
+
+void validate(const OptimizerConfig& config) {
+  find_optimizer(config.name);
+  require_share("momentum", config.momentum);
+  require_share("beta1", config.beta1);
+  require_share("beta2", config.beta2);
+  if (config.decay != -1) require_share("decay", config.decay);
+  if (config.epsilon != -1 && !(config.epsilon >= 1e-30 && config.epsilon <= 1))
+    refuse("optimizer", "epsilon must be between 1e-30 and 1, or -1 for its own default, got {}", config.epsilon);
+  if (!(config.weight_decay >= 0 && std::isfinite(config.weight_decay)))
+    refuse("optimizer", "weight_decay must be 0 (off) or positive, got {}", config.weight_decay);
+  if (config.average_from < 1) refuse("optimizer", "average_from must be at least 1, got {}", config.average_from);
+}
+
+}  // namespace throughtime

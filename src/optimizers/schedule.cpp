@@ -1,0 +1,48 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/names.h"
+#include "throughtime/error.h"
+#include "throughtime/optimizer.h"
+
+namespace throughtime {
+
+Schedule::Schedule(ScheduleConfig config, double base_rate) : config_(std::move(config)), base_rate_(base_rate) {
+  const std::vector<std::string> known = {"constant", "factor_at", "plateau", "inverse_sqrt"};
+  if (std::find(known.begin(), known.end(), config_.name) == known.end())
+    refuse_unknown("schedule", "schedule", config_.name, known);
+  if (!(base_rate >= 0 && std::isfinite(base_rate)))
+    refuse("schedule", "the learning rate must be 0 or a positive number, got {}", base_rate);
+  if (!(config_.factor > 0 && std::isfinite(config_.factor)))
+    refuse("schedule", "factor must be a positive number, got {}", config_.factor);
+  if (config_.patience < 0) refuse("schedule", "patience must be at least 0, got {}", config_.patience);
+  for (const double epoch : config_.epochs)
+    if (!(epoch >= 0)) refuse("schedule", "epochs must be 0 or positive numbers, got {}", epoch);
+}
+
+double Schedule::rate(std::int64_t update, double epoch) const {
+  if (config_.name == "plateau") return base_rate_ * state_.multiplier;
+  if (config_.name == "inverse_sqrt") return base_rate_ / std::sqrt(static_cast<double>(update));
+  double rate = base_rate_;
+  if (config_.name == "factor_at")
+    for (const double change : config_.epochs)
+      if (epoch >= change) rate *= config_.factor;
+  return rate;
+}
+
+void Schedule::observe_validation(double loss) {
+  if (config_.name != "plateau") return;
+  // Written so that a loss that is no number counts as no improvement.
+  if (state_.seen ? loss < state_.best : !std::isnan(loss)) {
+    state_.best = loss;
+    state_.seen = true;
+    state_.bad = 0;
+    return;
+  }
+  if (++state_.bad <= config_.patience) return;
+  state_.multiplier *= config_.factor;
+  state_.bad = 0;
+}
+
+}  // namespace throughtime
