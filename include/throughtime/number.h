@@ -1,7 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace throughtime {
 
@@ -24,13 +24,14 @@ template <PlainNumber N>
 N square_root(N x) {
   return std::sqrt(x);
 }
+// Where b is a NaN, so is the larger and the smaller of a and b.
 template <PlainNumber N>
 N larger(N a, N b) {
-  return std::max(a, b);
+  return a > b ? a : b;
 }
 template <PlainNumber N>
 N smaller(N a, N b) {
-  return std::min(a, b);
+  return a < b ? a : b;
 }
 /// 1 where x > 0, else 0.
 template <PlainNumber N>

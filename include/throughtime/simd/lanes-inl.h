@@ -46,8 +46,14 @@ HWY_INLINE Lanes& operator*=(Lanes& a, Lanes b) { return a = a * b; }
 
 HWY_INLINE Lanes multiply_add(Lanes a, Lanes b, Lanes c) { return hn::MulAdd(a.v, b.v, c.v); }
 HWY_INLINE Lanes square_root(Lanes x) { return hn::Sqrt(x.v); }
+// Where b is a NaN the result is a NaN: x86's max and min return their second operand then, NEON's propagate it.
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE Lanes larger(Lanes a, Lanes b) { return hn::IfThenElse(hn::Gt(a.v, b.v), a.v, b.v); }
+HWY_INLINE Lanes smaller(Lanes a, Lanes b) { return hn::IfThenElse(hn::Lt(a.v, b.v), a.v, b.v); }
+#else
 HWY_INLINE Lanes larger(Lanes a, Lanes b) { return hn::Max(a.v, b.v); }
 HWY_INLINE Lanes smaller(Lanes a, Lanes b) { return hn::Min(a.v, b.v); }
+#endif
 HWY_INLINE Lanes step_function(Lanes x) {
   return hn::IfThenElseZero(hn::Gt(x.v, hn::Zero(Lanes::Tag())), hn::Set(Lanes::Tag(), 1.0f));
 }
@@ -74,14 +80,9 @@ HWY_INLINE ExpParts exp_parts(Lanes x) {
   return {Lanes(hn::BitCast(d, bits)), r * q};
 }
 
-/// A NaN stays a NaN: x is the second operand, the one that x86's min and max return then.
+/// A NaN stays a NaN.
 HWY_INLINE Lanes clamp_between(Lanes x, double low, double high) {
-#if HWY_TARGET == HWY_SCALAR
-  const Lanes bounded = hn::IfThenElse(hn::Lt(x.v, Lanes(low).v), Lanes(low).v, x.v);
-  return hn::IfThenElse(hn::Gt(bounded.v, Lanes(high).v), Lanes(high).v, bounded.v);
-#else
   return smaller(Lanes(high), larger(Lanes(low), x));
-#endif
 }
 
 /// exp(x), zero below -87 and capped at exp(87). A NaN stays a NaN.

@@ -1,0 +1,53 @@
+#include "bench/workload.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "bench/floor.h"
+#include "bench/run_case.h"
+
+namespace throughtime::bench {
+namespace {
+
+/// Loss that one more run adds.
+double loss_of_a_run(Workload& workload) {
+  const double before = workload.loss_sum();
+  workload.run();
+  return workload.loss_sum() - before;
+}
+
+TEST(BenchWorkload, GradientCasesLeaveTheParametersAlone) {
+  for (const char* name : {"bptt-gru-b5-h6-t9", "lm-lstm-b3-h8-t7-v20"}) {
+    Workload workload(parse_case(name), 2);
+    const double first = loss_of_a_run(workload);
+    EXPECT_GT(first, 0) << name;
+    EXPECT_NEAR(loss_of_a_run(workload), first, 1e-5 * first) << name;
+    EXPECT_GT(workload.activation_bytes(), 0u) << name;
+  }
+}
+
+TEST(BenchWorkload, LanguageModelLossIsAMeanOverSteps) {
+  Workload workload(parse_case("lm-lstm-b3-h8-t7-v20"), 1);
+  EXPECT_NEAR(loss_of_a_run(workload), std::log(20.0), 0.5);
+}
+
+TEST(BenchWorkload, WindowsLearn) {
+  Workload workload(parse_case("windows-lstm-b4-h8-t10-k3"), 1);
+  const double first = loss_of_a_run(workload);
+  for (int run = 0; run < 100; ++run) workload.run();
+  EXPECT_LT(loss_of_a_run(workload), 0.9 * first);
+}
+
+TEST(BenchRun, ReportsOursAndTheFloorWhereThereIsOne) {
+  const CaseResult result = run_case("bptt-rnn-b3-h5-t4", 2, {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
+  EXPECT_GT(result.ours_ms, 0);
+  EXPECT_GT(result.scaling.value(), 0);
+  const bool with_floor = make_floor(parse_case("bptt-rnn-b3-h5-t4"), 2) != nullptr;
+  EXPECT_EQ(result.floor_ms.has_value(), with_floor);
+  EXPECT_EQ(result.floor_ratio.has_value(), with_floor);
+  EXPECT_EQ(result.floor_scaling.has_value(), with_floor);
+}
+
+}  // namespace
+}  // namespace throughtime::bench
