@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/case.h"
+#include "bench/run_case.h"
+#include "commands.h"
+#include "terminal.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+struct BenchOptions {
+  std::vector<std::string> cases = bench::default_cases();
+  std::string against;
+  bool json = false;
+  bool quick = false;
+  bool verbose = false;
+  int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  int repeats = 15;
+  bench::PeerConfig peer;
+};
+
+bench::Effort effort_of(const BenchOptions& options) {
+  if (options.quick) return {.repeats = 3, .least = 2, .seconds = 2};
+  return {.repeats = options.repeats, .least = std::min(options.repeats, 5), .seconds = 15};
+}
+
+bench::PeerConfig peer_of(const BenchOptions& options) {
+  bench::PeerConfig peer = options.peer;
+  peer.repeats = options.quick ? 3 : options.repeats;
+  peer.seconds = options.quick ? 1 : 8;
+  return peer;
+}
+
+/// Fills in the peer's times. Returns false when there is no peer to ask, so that no further case need try.
+bool add_peer(const BenchOptions& options, bench::CaseResult& result) {
+  const std::vector<int> threads = bench::thread_counts(options.threads);
+  for (bool tuned : {false, true}) {
+    fmt::print(stderr, "{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
+    const bench::PeerResult peer = bench::best_peer_time(peer_of(options), result.name, threads, tuned);
+    if (peer.state == bench::PeerState::missing) {
+      fmt::print(stderr, "[bench] {} has no torch (Debian: python3-torch); going on without the peer\n",
+                 options.peer.python);
+      return false;
+    }
+    (tuned ? result.tuned_peer : result.peer) = peer.time;
+  }
+  return true;
+}
+
+std::string time_text(std::optional<double> milliseconds) {
+  return milliseconds ? fmt::format("{:.{}f}", *milliseconds, *milliseconds < 10 ? 3 : 1) : "-";
+}
+
+std::string time_text(const std::optional<bench::PeerTime>& peer) {
+  return time_text(peer ? std::optional(peer->milliseconds) : std::nullopt);
+}
+
+std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
+
+std::string table_text(const std::vector<bench::CaseResult>& results, int threads) {
+  Table table({{"case", false},
+               {fmt::format("ours ms ({} threads)", threads)},
+               {"torch ms"},
+               {"ratio"},
+               {"tuned ms"},
+               {"ratio"},
+               {"floor ms"},
+               {"x floor"},
+               {"1 thread ms"},
+               {"scaling"},
+               {"floor's"},
+               {"activations"}});
+  for (const bench::CaseResult& result : results)
+    table.add_row({result.name, time_text(result.ours_ms), time_text(result.peer), ratio_text(result.ratio()),
+                   time_text(result.tuned_peer), ratio_text(result.tuned_ratio()), time_text(result.floor_ms),
+                   ratio_text(result.floor_ratio), time_text(result.ours_1_thread_ms), ratio_text(result.scaling),
+                   ratio_text(result.floor_scaling), bytes_text(result.activation_bytes)});
+  return table.text(style_of(STDOUT_FILENO));
+}
+
+void check(const BenchOptions& options) {
+  require_range("bench", "--threads", options.threads, 1, 1024);
+  require_range("bench", "--repeats", options.repeats, 1, 10000);
+  if (!options.against.empty() && options.against != "torch")
+    refuse("bench", "--against must be torch, got {}", options.against);
+  for (const std::string& name : options.cases) bench::parse_case(name);
+}
+
+void run_bench(const BenchOptions& options) {
+  check(options);
+  bool with_peer = !options.against.empty();
+  std::vector<bench::CaseResult> results;
+  for (const std::string& name : options.cases) {
+    fmt::print(stderr, "{}: ours and the floor\n", name);
+    bench::CaseResult result = bench::run_case(name, options.threads, effort_of(options), options.verbose);
+    if (with_peer) with_peer = add_peer(options, result);
+    if (options.json) {
+      fmt::print("{}\n", bench::json_line(result));
+      std::fflush(stdout);
+    }
+    results.push_back(std::move(result));
+  }
+  if (!options.json) fmt::print("{}", table_text(results, options.threads));
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  const auto options = std::make_shared<BenchOptions>();
+  options->peer.directory = THROUGHTIME_PEERS_DIRECTORY;
+  CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone and against PyTorch");
+  command->add_option("--cases", options->cases, "Cases such as bptt-gru-b64-h96-t100, separated by commas")
+      ->delimiter(',');
+  command->add_option("--against", options->against, "A peer to measure as well: torch");
+  command->add_flag("--json", options->json, "One JSON object per line and case");
+  command->add_option("--threads", options->threads, "Threads of ours; the peer tries every count up to it")
+      ->capture_default_str();
+  command->add_option("--repeats", options->repeats, "Measurements of each")->capture_default_str();
+  command->add_flag("--quick", options->quick, "A rough answer in seconds");
+  command->add_flag("--verbose", options->verbose, "Say which library multiplies which shape of the floor");
+  command->add_option("--python", options->peer.python, "Python that has the peer")->capture_default_str();
+  command->add_option("--peers", options->peer.directory, "Folder of torch_peer.py");
+  command->callback([options] { run_bench(*options); });
+}
+
+}  // namespace throughtime

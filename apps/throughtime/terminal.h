@@ -1,0 +1,85 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace throughtime {
+
+/// What an output can show.
+struct Style {
+  bool terminal = false;
+  bool color = false;
+  bool unicode = false;
+  int width = 80;  // columns
+};
+
+/// The style of a file descriptor: colour unless NO_COLOR is set, unicode unless the locale says otherwise.
+Style style_of(int descriptor);
+
+/// Columns that a text takes on a terminal (no escape sequences, no wide characters).
+std::size_t text_width(const std::string& text);
+/// 1536 -> "1.5 KiB".
+std::string bytes_text(std::size_t bytes);
+/// 75.2 -> "1:15"; 3700 -> "1:01:40".
+std::string duration_text(double seconds);
+
+/// Rows of cells under titles, each column as wide as its widest cell.
+class Table {
+ public:
+  struct Column {
+    std::string title;
+    bool right = true;  // numbers are aligned at the right, texts at the left
+  };
+
+  explicit Table(std::vector<Column> columns);
+  void add_row(std::vector<std::string> cells);
+
+  /// Boxed on a unicode terminal, else plain columns. Where it is too wide for a terminal, a last column of text is
+  /// broken into lines.
+  std::string text(const Style& style) const;
+  /// Columns taken by the table of that style without breaking anything.
+  std::size_t width(const Style& style) const;
+  /// The first column becomes the titles, the other columns become rows.
+  Table transposed() const;
+
+ private:
+  std::vector<std::size_t> column_widths() const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Where a run stands.
+struct ProgressState {
+  std::string name;
+  std::int64_t iteration = 0;
+  std::int64_t iterations = 0;
+  double loss = 0;
+  double seconds = 0;
+};
+
+/// One line: name, bar, percent, iteration, rate, loss, time left; what does not fit in `style.width` is left out.
+std::string progress_text(const ProgressState& state, const Style& style);
+
+/// Shows progress on stderr: redrawn in place at most ten times a second on a terminal, else a line now and then.
+class ProgressBar {
+ public:
+  ProgressBar();
+  void show(const ProgressState& state);
+  /// Takes the live line away.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void show_line(const ProgressState& state, Clock::time_point now);
+
+  Style style_;
+  Clock::time_point last_;
+  std::int64_t shown_tenths_ = 0;  // of the run, in plain lines
+  bool drawn_ = false;
+};
+
+}  // namespace throughtime

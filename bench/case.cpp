@@ -1,0 +1,74 @@
+#include "bench/case.h"
+
+#include <charconv>
+#include <map>
+#include <string_view>
+
+#include "throughtime/cell.h"
+#include "throughtime/error.h"
+
+namespace throughtime::bench {
+namespace {
+
+constexpr const char* forms =
+    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK or lm-CELL-bB-hH-tT-vV with sizes from 1 to 1000000";
+constexpr int largest_size = 1'000'000;
+
+std::vector<std::string_view> split_at_dashes(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t dash = text.find('-'); dash != std::string_view::npos; dash = text.find('-')) {
+    parts.push_back(text.substr(0, dash));
+    text.remove_prefix(dash + 1);
+  }
+  parts.push_back(text);
+  return parts;
+}
+
+/// The number after the letter of `b128`; refuses what is no size.
+int parse_size(const std::string& name, std::string_view part) {
+  int value = 0;
+  const char* end = part.data() + part.size();
+  const auto result = std::from_chars(part.data() + 1, end, value);
+  if (result.ec != std::errc() || result.ptr != end || value < 1 || value > largest_size)
+    refuse("bench", "case {}: {} is no size; expected {}", name, part, forms);
+  return value;
+}
+
+}  // namespace
+
+Case parse_case(const std::string& name) {
+  const std::map<std::string_view, std::pair<Kind, std::string_view>> kinds = {
+      {"bptt", {Kind::bptt, "bht"}}, {"windows", {Kind::windows, "bhtk"}}, {"lm", {Kind::lm, "bhtv"}}};
+  const std::vector<std::string_view> parts = split_at_dashes(name);
+  const auto kind = kinds.find(parts[0]);
+  if (kind == kinds.end() || parts.size() != kind->second.second.size() + 2)
+    refuse("bench", "unknown case {}; expected {}", name, forms);
+
+  Case parsed;
+  parsed.name = name;
+  parsed.kind = kind->second.first;
+  parsed.cell = find_cell(parts[1] == "rnn" ? "rnn_tanh" : std::string(parts[1])).name;
+  const std::map<char, int*> sizes = {{'b', &parsed.batch},   {'h', &parsed.hidden},     {'t', &parsed.steps},
+                                      {'k', &parsed.windows}, {'v', &parsed.vocabulary}};
+  for (std::size_t i = 2; i < parts.size(); ++i) {
+    const char letter = kind->second.second[i - 2];
+    if (parts[i].empty() || parts[i][0] != letter)
+      refuse("bench", "case {}: {} stands where a size {} should; expected {}", name, parts[i], letter, forms);
+    *sizes.at(letter) = parse_size(name, parts[i]);
+  }
+  if (parsed.windows > parsed.steps)
+    refuse("bench", "case {}: windows must be between 1 and the steps ({}), got {}", name, parsed.steps,
+           parsed.windows);
+  parsed.inputs = parsed.kind == Kind::lm ? parsed.hidden : 2;
+  return parsed;
+}
+
+std::vector<std::string> default_cases() {
+  return {"bptt-lstm-b128-h128-t200",          "bptt-gru-b128-h128-t200",
+          "bptt-rnn-b128-h128-t200",           "bptt-antisymmetric-b128-h128-t200",
+          "windows-lstm-b128-h128-t200-k10",   "bptt-lstm-b128-h64-t200",
+          "windows-lstm-b128-h64-t200-k10",    "windows-lstm-b1-h32-t100-k10",
+          "lm-lstm-b20-h256-t300-v10000"};
+}
+
+}  // namespace throughtime::bench

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace throughtime::bench {
+
+/// What one run of a case does.
+enum class Kind {
+  bptt,     // one window of T steps, loss on the last, one gradient
+  windows,  // K windows with the state carried; at the end of each a loss, clipping and an Adam update
+  lm,       // language model: embedding of width H, softmax over V words at every step, one gradient
+};
+
+/// A benchmark case, spelled out by its name: `windows-lstm-b128-h128-t200-k10`.
+struct Case {
+  std::string name;
+  Kind kind = Kind::bptt;
+  std::string cell;    // the library's name of the cell
+  int batch = 0;       // B
+  int hidden = 0;      // H
+  int steps = 0;       // T
+  int windows = 1;     // K
+  int vocabulary = 0;  // V
+  int inputs = 0;      // D: width that the layer sees
+};
+
+/// Takes a name apart; refuses names that are not one of
+/// `bptt-CELL-bB-hH-tT`, `windows-CELL-bB-hH-tT-kK`, `lm-CELL-bB-hH-tT-vV`. The cell `rnn` is `rnn_tanh`.
+Case parse_case(const std::string& name);
+
+/// The cases that every report of the project shows.
+std::vector<std::string> default_cases();
+
+}  // namespace throughtime::bench

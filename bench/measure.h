@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace throughtime::bench {
+
+/// Middle value; the mean of the two middle values of an even count. Refuses an empty list.
+double median(std::vector<double> values);
+/// Smallest value. Refuses an empty list.
+double minimum(const std::vector<double>& values);
+/// Median of first[i] / second[i]: a machine that changes its speed does not disturb lists that were measured in turn.
+double median_of_ratios(const std::vector<double>& first, const std::vector<double>& second);
+
+struct Effort {
+  int repeats = 15;              // rounds
+  int least = 5;                 // rounds that are done however long they take
+  double seconds = 15;           // no new round after this time
+  double sample_seconds = 0.005; // a sample repeats a short run until it has taken about this long
+};
+
+/// Milliseconds per run of each subject, one sample per round; in every round the subjects run one after the other.
+/// A warm-up comes first and says how many runs make a sample.
+std::vector<std::vector<double>> measure_in_turn(const std::vector<std::function<void()>>& subjects,
+                                                 const Effort& effort);
+
+}  // namespace throughtime::bench

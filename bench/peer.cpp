@@ -1,0 +1,78 @@
+#include "bench/peer.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "throughtime/error.h"
+
+namespace throughtime::bench {
+namespace {
+
+constexpr int exit_no_torch = 3;     // torch_peer.py's word for it
+constexpr int exit_no_program = 127;  // the shell's
+
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (char letter : text) result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return result + "'";
+}
+
+struct Finished {
+  int status = 0;
+  std::string output;
+};
+
+Finished run_and_read(const std::string& command) {
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) fail("bench", "could not start: {}", command);
+  Finished finished;
+  std::array<char, 4096> block;
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe))
+    finished.output.append(block.data(), count);
+  const int status = pclose(pipe);
+  finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return finished;
+}
+
+}  // namespace
+
+std::vector<int> thread_counts(int most) {
+  std::vector<int> counts;
+  for (int count = 1; count < most; count *= 2) counts.push_back(count);
+  counts.push_back(most);
+  return counts;
+}
+
+std::optional<PeerTime> parse_peer_line(const std::string& line, const std::string& case_name) {
+  const auto value = nlohmann::json::parse(line, nullptr, false);
+  if (!value.is_object() || value.value("case", nlohmann::json()) != case_name) return std::nullopt;
+  const auto milliseconds = value.find("milliseconds"), threads = value.find("threads");
+  if (milliseconds == value.end() || !milliseconds->is_number() || threads == value.end() ||
+      !threads->is_number_integer())
+    return std::nullopt;
+  return PeerTime{*milliseconds, *threads};
+}
+
+PeerResult best_peer_time(const PeerConfig& config, const std::string& case_name, const std::vector<int>& threads,
+                          bool tuned) {
+  PeerResult result;
+  for (int count : threads) {
+    const Finished finished = run_and_read(
+        fmt::format("{} {} --case {} --threads {} --repeats {} --seconds {}{}", quoted(config.python),
+                    quoted(config.directory + "/torch_peer.py"), quoted(case_name), count, config.repeats,
+                    config.seconds, tuned ? " --tuned" : ""));
+    if (finished.status == exit_no_torch || finished.status == exit_no_program) return {PeerState::missing, {}};
+    if (finished.status != 0) return {PeerState::failed, {}};
+    const std::optional<PeerTime> time = parse_peer_line(finished.output, case_name);
+    if (!time) fail("bench", "the peer's answer for {} is no JSON line with a time: {}", case_name, finished.output);
+    if (!result.time || time->milliseconds < result.time->milliseconds) result.time = time;
+  }
+  result.state = PeerState::measured;
+  return result;
+}
+
+}  // namespace throughtime::bench

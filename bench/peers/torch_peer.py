@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Times the cases of `throughtime bench` in PyTorch (float32, CPU), written as a competent user would.
+
+    torch_peer.py --case bptt-lstm-b128-h128-t200 --threads 2 [--tuned]
+
+prints one JSON object per line and case: {"case", "threads", "tuned", "milliseconds" (median), "repeats"}.
+Case names are parsed, so any size can be asked for:
+
+    bptt-CELL-bB-hH-tT          forward, loss on the last step, backward
+    windows-CELL-bB-hH-tT-kK    K windows with the state carried and detached; loss at each end, clipping, Adam
+    lm-CELL-bB-hH-tT-vV         embedding, one layer, softmax over V words at every step, backward
+
+As it comes, only PyTorch's own thread count is set. Tuned, denormals are flushed and the thread counts of the
+libraries below PyTorch are held to the same number.
+"""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import sys
+import time
+
+INPUTS = 2  # a value and a marker, as in the Add task
+EXIT_NO_TORCH = 3
+LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", action="append", required=True, help="may be given several times")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--tuned", action="store_true")
+    parser.add_argument("--repeats", type=int, default=11)
+    parser.add_argument("--seconds", type=float, default=8.0, help="no new repeat after this time, once three are done")
+    return parser.parse_args()
+
+
+def parse_case(name):
+    """`bptt-lstm-b128-h128-t200` -> {"kind": "bptt", "cell": "lstm", "b": 128, "h": 128, "t": 200}."""
+    kind, cell, *sizes = name.split("-")
+    case = {"kind": kind, "cell": cell}
+    for size in sizes:
+        match = re.fullmatch(r"([a-z])([1-9][0-9]*)", size)
+        if not match:
+            raise ValueError(f"[torch_peer] {name}: {size} is not a letter and a size, such as b128")
+        case[match[1]] = int(match[2])
+    needed = {"bptt": "bht", "windows": "bhtk", "lm": "bhtv"}.get(kind)
+    if needed is None or any(letter not in case for letter in needed):
+        raise ValueError(f"[torch_peer] {name}: expected bptt-, windows- or lm- with the sizes listed under --help")
+    return case
+
+
+def antisymmetric(torch):
+    """h + epsilon tanh(A h + V x + b), A = M - M^T - gamma I; input products once, then one step at a time."""
+
+    class Antisymmetric(torch.nn.Module):
+        def __init__(self, inputs, hidden, epsilon=0.01, gamma=0.01):
+            super().__init__()
+            self.input = torch.nn.Linear(inputs, hidden)
+            self.raw = torch.nn.Parameter(torch.randn(hidden, hidden) / hidden**0.5)
+            self.register_buffer("diffusion", gamma * torch.eye(hidden))
+            self.epsilon = epsilon
+
+        def forward(self, x, h=None):
+            if h is None:
+                h = x.new_zeros(x.shape[1], self.raw.shape[0])
+            upper = torch.triu(self.raw, 1)
+            transposed = (upper - upper.t() - self.diffusion).t()
+            outputs = []
+            for step in self.input(x).unbind(0):
+                h = h + self.epsilon * torch.tanh(torch.addmm(step, h, transposed))
+                outputs.append(h)
+            return torch.stack(outputs), h
+
+    return Antisymmetric
+
+
+def recurrent_layer(torch, cell, inputs, hidden):
+    known = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "rnn": torch.nn.RNN, "antisymmetric": antisymmetric(torch)}
+    if cell not in known:
+        raise ValueError(f"[torch_peer] the cell must be one of {', '.join(known)}, got {cell}")
+    return known[cell](inputs, hidden)
+
+
+def detach(state):
+    return tuple(part.detach() for part in state) if isinstance(state, tuple) else state.detach()
+
+
+def zero_gradients(*modules):
+    for module in modules:
+        for parameter in module.parameters():
+            parameter.grad = None
+
+
+def add_task_inputs(torch, case):
+    """x [T, B, 2]: uniform numbers and two marks per row; y [B, 1]: the sum of the marked numbers."""
+    steps, batch = case["t"], case["b"]
+    values = torch.rand(steps, batch)
+    marks = torch.zeros(steps, batch)
+    marks[torch.randint(steps // 2, (batch,)), torch.arange(batch)] = 1
+    marks[steps // 2 + torch.randint(steps - steps // 2, (batch,)), torch.arange(batch)] = 1
+    return torch.stack((values, marks), dim=-1), (values * marks).sum(0).unsqueeze(-1)
+
+
+def bptt_step(torch, case):
+    rnn = recurrent_layer(torch, case["cell"], INPUTS, case["h"])
+    head = torch.nn.Linear(case["h"], 1)
+    x, y = add_task_inputs(torch, case)
+
+    def run():
+        zero_gradients(rnn, head)
+        output, _ = rnn(x)
+        torch.nn.functional.mse_loss(head(output[-1]), y).backward()
+
+    return run
+
+
+def windows_step(torch, case):
+    rnn = recurrent_layer(torch, case["cell"], INPUTS, case["h"])
+    head = torch.nn.Linear(case["h"], 1)
+    parameters = [*rnn.parameters(), *head.parameters()]
+    optimizer = torch.optim.Adam(parameters, lr=1e-3, foreach=True)
+    x, y = add_task_inputs(torch, case)
+    pieces = torch.tensor_split(x, case["k"])
+
+    def run():
+        state = None
+        for piece in pieces:
+            optimizer.zero_grad(set_to_none=True)
+            output, state = rnn(piece, state)
+            torch.nn.functional.mse_loss(head(output[-1]), y).backward()
+            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+            state = detach(state)
+
+    return run
+
+
+def language_model_step(torch, case):
+    vocabulary, hidden = case["v"], case["h"]
+    embedding = torch.nn.Embedding(vocabulary, hidden)
+    rnn = recurrent_layer(torch, case["cell"], hidden, hidden)
+    head = torch.nn.Linear(hidden, vocabulary)
+    words = torch.randint(vocabulary, (case["t"] + 1, case["b"]))
+
+    def run():
+        zero_gradients(embedding, rnn, head)
+        output, _ = rnn(embedding(words[:-1]))
+        torch.nn.functional.cross_entropy(head(output).flatten(0, 1), words[1:].flatten()).backward()
+
+    return run
+
+
+def measure(run, repeats, seconds):
+    """Milliseconds of each repeat after a warm-up; slow cases stop early, but not before three."""
+    begin = time.perf_counter()
+    run()
+    if time.perf_counter() - begin < 0.5:
+        for _ in range(2):
+            run()
+    times = []
+    begin = time.perf_counter()
+    while len(times) < repeats and (len(times) < 3 or time.perf_counter() - begin < seconds):
+        start = time.perf_counter()
+        run()
+        times.append(1e3 * (time.perf_counter() - start))
+    return times
+
+
+def main():
+    arguments = parse_arguments()
+    cases = [parse_case(name) for name in arguments.case]
+    if arguments.tuned:
+        os.environ.update({name: str(arguments.threads) for name in LIBRARY_THREADS})
+    try:
+        import torch
+    except ImportError:
+        print("[torch_peer] this Python has no torch", file=sys.stderr)
+        return EXIT_NO_TORCH
+    if arguments.tuned:
+        torch.set_flush_denormal(True)  # before the first worker thread, which inherits it
+    torch.set_num_threads(arguments.threads)
+    steps = {"bptt": bptt_step, "windows": windows_step, "lm": language_model_step}
+    for name, case in zip(arguments.case, cases):
+        torch.manual_seed(1)
+        times = measure(steps[case["kind"]](torch, case), arguments.repeats, arguments.seconds)
+        print(json.dumps({"case": name, "threads": arguments.threads, "tuned": arguments.tuned,
+                          "milliseconds": statistics.median(times), "repeats": len(times)}), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

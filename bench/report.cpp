@@ -1,0 +1,49 @@
+#include "bench/report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace throughtime::bench {
+namespace {
+
+/// Five significant digits are more than a clock gives.
+nlohmann::ordered_json number_or_null(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return nullptr;
+  return std::stod(fmt::format("{:.5g}", *value));
+}
+
+nlohmann::ordered_json time_or_null(const std::optional<PeerTime>& peer) {
+  return peer ? number_or_null(peer->milliseconds) : nullptr;
+}
+
+nlohmann::ordered_json threads_or_null(const std::optional<PeerTime>& peer) {
+  if (!peer) return nullptr;
+  return peer->threads;
+}
+
+}  // namespace
+
+std::string json_line(const CaseResult& result) {
+  const nlohmann::ordered_json line = {
+      {"case", result.name},
+      {"threads", result.threads},
+      {"ours_ms", number_or_null(result.ours_ms)},
+      {"peer_ms", time_or_null(result.peer)},
+      {"ratio", number_or_null(result.ratio())},
+      {"tuned_peer_ms", time_or_null(result.tuned_peer)},
+      {"tuned_ratio", number_or_null(result.tuned_ratio())},
+      {"floor_ms", number_or_null(result.floor_ms)},
+      {"floor_ratio", number_or_null(result.floor_ratio)},
+      {"activation_bytes", result.activation_bytes},
+      {"ours_1_thread_ms", number_or_null(result.ours_1_thread_ms)},
+      {"scaling", number_or_null(result.scaling)},
+      {"floor_scaling", number_or_null(result.floor_scaling)},
+      {"peer_threads", threads_or_null(result.peer)},
+      {"tuned_peer_threads", threads_or_null(result.tuned_peer)},
+  };
+  return line.dump();
+}
+
+}  // namespace throughtime::bench

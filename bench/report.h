@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "bench/peer.h"
+
+namespace throughtime::bench {
+
+/// What was measured of a case; what was not is absent. Times are medians in milliseconds, scalings use minima.
+struct CaseResult {
+  std::string name;
+  int threads = 1;
+  double ours_ms = 0;
+  std::optional<PeerTime> peer;        // as it comes, at its best thread count
+  std::optional<PeerTime> tuned_peer;
+  std::optional<double> floor_ms;
+  std::optional<double> floor_ratio;   // median over pairs of ours / floor
+  std::size_t activation_bytes = 0;
+  std::optional<double> ours_1_thread_ms;
+  std::optional<double> scaling;       // one thread / `threads` threads
+  std::optional<double> floor_scaling;
+
+  /// Time of the peer / ours: how many times faster ours is.
+  std::optional<double> ratio() const { return peer ? std::optional(peer->milliseconds / ours_ms) : std::nullopt; }
+  std::optional<double> tuned_ratio() const {
+    return tuned_peer ? std::optional(tuned_peer->milliseconds / ours_ms) : std::nullopt;
+  }
+};
+
+/// One JSON object on one line; what is absent is null.
+std::string json_line(const CaseResult& result);
+
+}  // namespace throughtime::bench

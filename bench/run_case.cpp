@@ -1,0 +1,64 @@
+#include "bench/run_case.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "bench/floor.h"
+#include "bench/workload.h"
+#include "throughtime/error.h"
+
+namespace throughtime::bench {
+namespace {
+
+/// Ours and the floor at one thread count.
+struct Subjects {
+  Workload ours;
+  std::unique_ptr<Floor> floor;
+
+  Subjects(const Case& chosen, int threads) : ours(chosen, threads), floor(make_floor(chosen, threads)) {}
+
+  void append_to(std::vector<std::function<void()>>& runs) {
+    runs.push_back([this] { ours.run(); });
+    if (floor) runs.push_back([this] { floor->run(); });
+  }
+};
+
+}  // namespace
+
+CaseResult run_case(const std::string& name, int threads, const Effort& effort, bool describe_floor) {
+  const Case chosen = parse_case(name);
+  Subjects many(chosen, threads);
+  std::unique_ptr<Subjects> one;
+  if (threads > 1) one = std::make_unique<Subjects>(chosen, 1);
+  const bool with_floor = many.floor != nullptr;
+  if (describe_floor && with_floor) fmt::print(stderr, "{}", many.floor->description());
+
+  std::vector<std::function<void()>> runs;
+  many.append_to(runs);
+  if (one) one->append_to(runs);
+  const std::vector<std::vector<double>> times = measure_in_turn(runs, effort);
+  if (!std::isfinite(many.ours.loss_sum())) fail("bench", "the loss of {} is no finite number", name);
+
+  CaseResult result;
+  result.name = name;
+  result.threads = threads;
+  result.ours_ms = median(times[0]);
+  result.activation_bytes = many.ours.activation_bytes();
+  const std::size_t of_one = with_floor ? 2 : 1;  // where the one-thread subjects begin
+  if (with_floor) {
+    result.floor_ms = median(times[1]);
+    result.floor_ratio = median_of_ratios(times[0], times[1]);
+  }
+  if (one) {
+    result.ours_1_thread_ms = median(times[of_one]);
+    result.scaling = minimum(times[of_one]) / minimum(times[0]);
+    if (with_floor) result.floor_scaling = minimum(times[of_one + 1]) / minimum(times[1]);
+  }
+  return result;
+}
+
+}  // namespace throughtime::bench

@@ -1,0 +1,127 @@
+#include "bench/workload.h"
+
+#include <span>
+
+namespace throughtime::bench {
+namespace {
+
+constexpr std::uint64_t seed = 1;
+constexpr double rate = 1e-3;
+
+ModelConfig model_of(const Case& chosen) {
+  ModelConfig config;
+  config.layers.push_back({.cell = chosen.cell, .hidden = chosen.hidden, .options = {}});
+  if (chosen.kind == Kind::lm) {
+    config.input.vocabulary = chosen.vocabulary;
+    config.input.tokens = TokenInput::embedding;
+    config.input.embedding = chosen.inputs;
+    config.head = {.name = "softmax", .outputs = chosen.vocabulary};
+  } else {
+    config.input.reals = chosen.inputs;
+    config.head = {.name = "regression", .outputs = 1};
+  }
+  return config;
+}
+
+/// Where part `index` of `parts` begins in `steps` steps.
+int begin_of(int index, int parts, int steps) {
+  return static_cast<int>(static_cast<std::int64_t>(index) * steps / parts);
+}
+
+int longest_part(int parts, int steps) { return (steps + parts - 1) / parts; }
+
+}  // namespace
+
+Workload::Workload(const Case& chosen, int threads)
+    : case_(chosen),
+      model_(model_of(chosen)),
+      engine_(make_engine(model_, {.name = "cpu", .threads = threads, .communicator = nullptr})),
+      tape_(engine_->make_tape({.steps = longest_part(chosen.windows, chosen.steps), .batch = chosen.batch})) {
+  parameters_ = engine_->allocate(model_.parameters().size());
+  gradient_ = engine_->allocate(model_.parameters().size());
+  state_ = engine_->allocate(static_cast<std::size_t>(case_.batch) * model_.state_size());
+  loss_sum_ = engine_->allocate(1);
+  optimizer_ = engine_->make_optimizer({.name = "adam"}, parameters_);
+  engine_->write(parameters_, initialise(model_, {}, seed));
+
+  whole_.steps = case_.steps;
+  whole_.batch = case_.batch;
+  whole_.weight.assign(static_cast<std::size_t>(case_.steps) * case_.batch, 0.0f);
+  if (case_.kind == Kind::lm)
+    fill_language();
+  else
+    fill_add_task();
+  cut_into_windows();
+}
+
+/// Uniform numbers and marks; the target is the sum of the marked numbers, asked for at the end of each window.
+void Workload::fill_add_task() {
+  const Random random(seed, Purpose::task);
+  const std::size_t steps = static_cast<std::size_t>(case_.steps);
+  for (int row = 0; row < case_.batch; ++row) {
+    const std::uint64_t first_mark = random.below(steps, 1, row, 0), second_mark = random.below(steps, 1, row, 1);
+    float sum = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+      const float value = static_cast<float>(random.uniform(0, row, step));
+      const bool marked = step == first_mark || step == second_mark;
+      inputs_.insert(inputs_.end(), {value, marked ? 1.0f : 0.0f});
+      if (marked) sum += value;
+    }
+    sums_.push_back(sum);
+    whole_.start.push_back(static_cast<std::int64_t>(row) * case_.steps);
+  }
+  Source& source = sources_.emplace_back();
+  source.steps = steps * case_.batch;
+  source.reals = case_.inputs;
+  source.values = inputs_;
+  whole_.sources = sources_;
+  whole_.targets = {.layout = TargetLayout::per_row, .width = 1, .labels = {}, .values = sums_};
+  for (int part = 1; part <= case_.windows; ++part) {
+    const std::size_t last = static_cast<std::size_t>(begin_of(part, case_.windows, case_.steps)) - 1;
+    for (int row = 0; row < case_.batch; ++row) whole_.weight[last * case_.batch + row] = 1.0f / case_.batch;
+  }
+}
+
+/// Random words; every step predicts the next one.
+void Workload::fill_language() {
+  const Random random(seed, Purpose::task);
+  const std::size_t length = static_cast<std::size_t>(case_.steps) + 1;
+  for (int row = 0; row < case_.batch; ++row) {
+    for (std::size_t step = 0; step < length; ++step)
+      words_.push_back(static_cast<std::int32_t>(random.below(case_.vocabulary, 0, row, step)));
+    whole_.start.push_back(static_cast<std::int64_t>(row * length));
+  }
+  const std::span<const std::int32_t> words = words_;
+  Source& source = sources_.emplace_back();
+  source.steps = words.size() - 1;
+  source.tokens = words.first(source.steps);
+  source.labels = words.subspan(1);
+  whole_.sources = sources_;
+  whole_.targets.layout = TargetLayout::source;
+  whole_.weight.assign(whole_.weight.size(), 1.0f / static_cast<float>(whole_.weight.size()));
+}
+
+void Workload::cut_into_windows() {
+  parts_.resize(static_cast<std::size_t>(case_.windows));
+  for (int part = 0; part < case_.windows; ++part) {
+    const int first = begin_of(part, case_.windows, case_.steps);
+    slice(whole_, first, begin_of(part + 1, case_.windows, case_.steps) - first, parts_[part]);
+  }
+}
+
+void Workload::run() {
+  bool carried = false;
+  for (const Window& window : parts_) {
+    UnrollCall unroll = {.window = window, .parameters = parameters_, .tape = *tape_, .loss_sum = loss_sum_};
+    if (carried) unroll.initial_state = state_;
+    if (case_.kind == Kind::windows) unroll.final_state = state_;
+    engine_->unroll(unroll);
+    engine_->pull_back({.tape = *tape_, .window = window, .parameters = parameters_, .gradient = gradient_});
+    if (case_.kind == Kind::windows)
+      engine_->apply_update({.target = parameters_, .gradient = gradient_, .optimizer = *optimizer_, .rate = rate,
+                             .clip = {.norm = 1}});
+    carried = true;
+  }
+}
+
+}  // namespace throughtime::bench

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "throughtime/engine.h"
+#include "throughtime/learner.h"
+#include "throughtime/model.h"
+#include "throughtime/optimizer.h"
+#include "throughtime/task.h"
+
+namespace throughtime {
+
+/// The layers of a model as a user writes them. A list of one entry serves every layer.
+struct ModelOptions {
+  std::vector<std::string> cell = {"lstm"};
+  std::vector<int> hidden = {128};
+  int layers = 1;
+  CellOptions cell_options;
+  int embedding = 0;  // width of token embeddings; 0: one-hot
+  bool tied = false;
+  int encoder = 0;
+  int head_hidden = 0;
+  DropoutConfig dropout;
+  InitialiseConfig initialise;
+};
+
+struct OptimizerOptions {
+  OptimizerConfig rule;
+  double rate = 1e-3;
+  Clip clip;
+  ScheduleConfig schedule;
+};
+
+struct TrainOptions {
+  std::int64_t iterations = 1000;
+  int batch = 128;
+  std::uint64_t seed = 1;
+  std::int64_t iterations_per_epoch = 1000;
+  std::int64_t evaluate_every = 0;
+  int evaluate_batches = 10;
+  int report_every = 10;
+};
+
+struct RunOptions {
+  std::string name;  // empty: the stem of the configuration file
+  std::string engine = "cpu";
+  int threads = 0;  // 0: one per core
+};
+
+/// Everything that decides the result of a run. The option table (options.h) names its fields.
+struct RunConfig {
+  TaskConfig task;
+  ModelOptions model;
+  LearnerConfig learner;
+  OptimizerOptions optimizer;
+  TrainOptions train;
+  RunOptions run;
+};
+
+/// Sets one option from `key=value`; `where` (a file and line, or `--set`) begins the error messages.
+void set_option(RunConfig& config, const std::string& assignment, const std::string& where);
+/// Reads TOML text into a configuration that starts from the defaults.
+RunConfig parse_config(const std::string& text, const std::string& where);
+/// Reads a TOML file, then applies the overrides `key=value` in order, and checks what options say about each other.
+RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides);
+/// The whole configuration, defaults included, as TOML that `parse_config` reads back.
+std::string resolved_config(const RunConfig& config);
+
+/// The model that the options describe, with the inputs and the head that the task needs.
+ModelConfig make_model_config(const ModelOptions& options, const Task& task);
+EngineConfig make_engine_config(const RunOptions& options);
+
+}  // namespace throughtime
