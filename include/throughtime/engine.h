@@ -14,6 +14,8 @@
 
 namespace throughtime {
 
+class Archive;
+
 /// A vector of numbers that lives where the engine computes. A default Buffer is "none".
 struct Buffer {
   std::int32_t id = -1;
@@ -32,6 +34,7 @@ struct TapeShape {
   int steps = 0;  // the longest window it must hold
   int batch = 0;  // exactly this many rows
   Keep keep = Keep::gradient;
+  int losses = 0;  // the most steps of a window that carry a loss; 0: all of them may
 };
 
 /// Storage of one unroll and the workspaces of both directions; asked for once, used many times.
@@ -51,12 +54,15 @@ class Tape {
   TapeShape shape_;
 };
 
+class Engine;
+
 /// Moments of one optimizer for one buffer.
 class OptimizerState {
  public:
   virtual ~OptimizerState() = default;
   /// Back to the first step.
   virtual void reset() = 0;
+  void archive(Archive& archive, Engine& engine);
   std::int64_t step = 0;           // updates done
   std::vector<Buffer> moments;     // each as long as the buffer it serves
 };
@@ -106,6 +112,18 @@ struct PullBackCall {
   Buffer tap_vectors = {};           // out [last - first + 1, B, S]: the vectors themselves
 };
 
+/// FPTT's terms around an update of W: the gradient becomes g - lambda + penalty alpha (W - W-bar) and is clipped as a
+/// whole; after the optimizer's step lambda -= alpha (W - W-bar), then W-bar = (1 - b) W-bar + b W - (b / alpha) lambda.
+struct DynamicRegulariser {
+  Buffer average;                    // W-bar, as long as W
+  Buffer multiplier;                 // lambda, likewise
+  double alpha = 0;                  // > 0
+  double penalty = 1;                // m of the released code
+  double averaging = 0.5;            // b
+  bool settle = true;                // false: lambda and W-bar stay as they are (an inner iteration)
+  Buffer diagnostics = {};           // out [3]: |loss gradient|, |regulariser's gradient|, |W - W-bar| after the update
+};
+
 struct UpdateCall {
   Buffer target;
   Buffer gradient;
@@ -113,18 +131,21 @@ struct UpdateCall {
   double rate = 0;
   double gradient_scale = 1;         // the learner's mean over rows and steps
   Clip clip = {};
-  Buffer norm = {};                  // out [1]: norm of the scaled gradient before clipping
+  Buffer norm = {};                  // out [1]: norm of the scaled gradient, regulariser included, before clipping
+  const DynamicRegulariser* regulariser = nullptr;
 };
 
-/// Executes windows of one model. Nothing here reads a number back inside a training step: losses, norms and
-/// predictions are buffers, read when somebody wants to see them. The engine sums over rows and steps; the
-/// learner scales. No call allocates except `allocate`, `make_tape` and `make_optimizer`.
+/// Executes windows of one model, which must outlive it. Nothing here reads a number back inside a training step:
+/// losses, norms and predictions are buffers, read when somebody wants to see them. The engine sums over rows and
+/// steps; the learner scales. No call allocates except `allocate`, `make_tape` and `make_optimizer`.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual const Model& model() const = 0;
   virtual std::string_view name() const = 0;
   virtual int threads() const = 0;
+  /// Bytes of one number of a buffer.
+  virtual std::size_t number_bytes() const = 0;
 
   virtual Buffer allocate(std::size_t size) = 0;  // zeros
   virtual std::unique_ptr<Tape> make_tape(const TapeShape& shape) = 0;

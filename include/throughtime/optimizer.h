@@ -6,6 +6,8 @@
 
 namespace throughtime {
 
+class Archive;
+
 /// Declared once here; each optimizer reads the fields it knows.
 struct OptimizerConfig {
   std::string name = "adam";
@@ -71,20 +73,16 @@ class Schedule {
   /// Tells the plateau rule a validation loss; other schedules ignore it.
   void observe_validation(double loss);
 
-  /// For checkpoints: what `restore` needs to continue.
-  struct Snapshot {
-    double multiplier = 1;
-    double best = 0;
-    bool seen = false;
-    int bad = 0;
-  };
-  Snapshot snapshot() const { return state_; }
-  void restore(const Snapshot& snapshot) { state_ = snapshot; }
+  void archive(Archive& archive);
 
  private:
   ScheduleConfig config_;
   double base_rate_;
-  Snapshot state_;
+  // Of the plateau rule.
+  double multiplier_ = 1;
+  double best_ = 0;
+  bool seen_ = false;
+  int bad_ = 0;  // evaluations without improvement
 };
 
 }  // namespace throughtime

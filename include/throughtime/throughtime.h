@@ -1,12 +1,15 @@
 #pragma once
 
+#include "throughtime/archive.h"
 #include "throughtime/cell.h"
 #include "throughtime/engine.h"
 #include "throughtime/error.h"
+#include "throughtime/gradient_check.h"
 #include "throughtime/head.h"
 #include "throughtime/learner.h"
 #include "throughtime/model.h"
 #include "throughtime/optimizer.h"
 #include "throughtime/parameters.h"
 #include "throughtime/random.h"
+#include "throughtime/task.h"
 #include "throughtime/window.h"

@@ -17,6 +17,7 @@ struct Source {
   std::span<const std::int32_t> tokens;     // [steps], or empty
   std::span<const std::int32_t> labels;     // [steps], or empty
   std::span<const float> target_values;     // [steps, target_width], or empty
+  std::int64_t first = 0;                   // position of its first step; a stream has dropped what was before it
 };
 
 /// Where the targets of a window come from.
@@ -38,9 +39,9 @@ struct Targets {
 /// L consecutive steps of B rows, each row from its own place: a gather. Row b at step l reads position
 /// start[b] + l of sources[source[b]]. A learner cuts long windows into short ones with `slice`.
 ///
-/// Positions before a source's first step are padding (input zero), so that a ragged batch is aligned at its end. A row
-/// that begins with padding has no loss before its first reset after it; every part of such a window obeys this too.
-/// Positions after a source's last step are refused.
+/// Positions before 0 are padding (input zero), so that a ragged batch is aligned at its end. A row that begins with
+/// padding has no loss before its first reset after it; every part of such a window obeys this too. Positions after a
+/// source's last step are refused, and so are those that a stream has dropped.
 struct Window {
   int steps = 0;                                // L
   int batch = 0;                                // B

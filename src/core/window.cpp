@@ -47,6 +47,7 @@ void check_source(const Source& source, std::int32_t index) {
   if (source.reals < 0 || source.target_width < 0)
     refuse("window", "source {} has a negative width ({} reals, {} target values)", index, source.reals,
            source.target_width);
+  if (source.first < 0) refuse("window", "source {} begins at {}, before position 0", index, source.first);
   const auto check = [&](const char* what, std::size_t got, std::size_t wanted) {
     if (got != wanted)
       refuse("window", "source {} has {} steps and needs {} {}, got {}", index, source.steps, wanted, what, got);
@@ -84,10 +85,13 @@ void check_row(const Window& window, int row) {
   if (!seen) check_source(source, index);
 
   const std::int64_t start = window.start[static_cast<std::size_t>(row)];
-  const std::int64_t last_start = static_cast<std::int64_t>(source.steps) - window.steps;
+  const std::int64_t last_start = source.first + static_cast<std::int64_t>(source.steps) - window.steps;
   if (start > last_start)
     refuse("window", "row {} starts at {} and reads {} steps of source {}, which has {}; it may start at {} at most",
            row, start, window.steps, index, source.steps, last_start);
+  if (source.first > 0 && start < source.first)
+    refuse("window", "row {} starts at {}, but source {} is a stream that has dropped what was before {}", row, start,
+           index, source.first);
   if (start < 0) check_padding(window, row, start <= -window.steps ? window.steps : static_cast<int>(-start));
 
   const bool has_targets = !source.labels.empty() || !source.target_values.empty();

@@ -76,7 +76,8 @@ TEST(AddTask, MarksOneNumberInEachHalfAndAsksForTheirSum) {
     }
     // Every position is used, except the middle of an odd length.
     for (int step = 0; step < length; ++step)
-      EXPECT_EQ(seen[static_cast<std::size_t>(step)] > 0, length % 2 == 0 || step != length / 2) << length << " " << step;
+      EXPECT_EQ(seen[static_cast<std::size_t>(step)] > 0, length % 2 == 0 || step != length / 2)
+          << length << " " << step;
   }
 }
 

@@ -1,0 +1,198 @@
+#include "data/csv.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "core/names.h"
+#include "data/csv_records.h"
+#include "data/printable.h"
+
+namespace throughtime {
+namespace {
+
+constexpr std::string_view speaker = "csv";
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view spaces = " \t";
+  const std::size_t first = text.find_first_not_of(spaces);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(spaces) - first + 1);
+}
+
+/// Empty, or one of the words that programs write for a value they do not have.
+bool is_missing(std::string_view text) {
+  if (text.empty()) return true;
+  if (text.size() > 4) return false;
+  std::string lower(text);
+  for (char& letter : lower)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return lower == "nan" || lower == "na" || lower == "n/a" || lower == "null" || lower == "none";
+}
+
+std::optional<double> number_of(std::string_view text) {
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size() || error != std::errc() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+class TableReader {
+ public:
+  TableReader(ByteStream& stream, const CsvOptions& options) : records_(stream, options.delimiter), options_(options) {
+    if (options.header != "auto" && options.header != "yes" && options.header != "no")
+      refuse_unknown(speaker, "header option", options.header, {"auto", "yes", "no"});
+  }
+
+  CsvTable read() {
+    read_first_rows();
+    select_columns();
+    for (const Row& row : early_) add_row(row);
+    early_.clear();
+    for (Row row; records_.next(row.fields);) {
+      row.line = records_.line();
+      add_row(row);
+    }
+    return finished();
+  }
+
+ private:
+  struct Row {
+    std::vector<std::string_view> fields;
+    std::uint64_t line = 0;
+    std::vector<std::string> copies;  // what the fields of a row that is kept point to
+  };
+
+  /// Whether a column becomes part of the table, where the user named none.
+  enum class Kind { undecided, number, text };
+  struct Column {
+    std::string name;
+    Kind kind = Kind::undecided;
+    std::uint64_t missing_line = 0;  // the first without a value while the column was undecided
+  };
+
+  bool keep_row() {
+    Row row;
+    if (!records_.next(row.fields)) return false;
+    row.line = records_.line();
+    row.copies.assign(row.fields.begin(), row.fields.end());
+    row.fields.assign(row.copies.begin(), row.copies.end());
+    early_.push_back(std::move(row));
+    return true;
+  }
+
+  /// Names the columns. Rows that were read to do so and hold data are left in early_.
+  void read_first_rows() {
+    if (!keep_row()) refuse_line(speaker, records_.name(), 1, "the file is empty");
+    keep_row();
+    has_header_ = options_.header == "yes" || (options_.header == "auto" && first_is_header());
+    const Row& first = early_.front();
+    for (std::size_t i = 0; i < first.fields.size(); ++i)
+      columns_.push_back({has_header_ ? std::string(trimmed(first.fields[i])) : std::to_string(i)});
+    if (has_header_) early_.erase(early_.begin());
+    if (early_.empty()) refuse_line(speaker, records_.name(), 1, "there is a header, but no row follows it");
+  }
+
+  bool first_is_header() const {
+    bool any_number = false, text_above_number = false;
+    const std::vector<std::string_view>& first = early_[0].fields;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      const bool number = number_of(trimmed(first[i])).has_value();
+      any_number = any_number || number;
+      if (number || is_missing(trimmed(first[i])) || early_.size() < 2 || i >= early_[1].fields.size()) continue;
+      text_above_number = text_above_number || number_of(trimmed(early_[1].fields[i]));
+    }
+    return !any_number || text_above_number;
+  }
+
+  void select_columns() {
+    for (const std::string& wanted : options_.columns) {
+      const auto named = [&wanted](const Column& column) { return column.name == wanted; };
+      const auto found = std::find_if(columns_.begin(), columns_.end(), named);
+      if (found == columns_.end()) {
+        std::vector<std::string> known;
+        for (const Column& column : columns_) known.push_back(column.name);
+        refuse_unknown_in(records_.name(), speaker, "column", wanted, known);
+      }
+      if (std::find_if(found + 1, columns_.end(), named) != columns_.end())
+        refuse_line(speaker, records_.name(), 1, "two columns have the name {}", excerpt(wanted));
+      selected_.push_back(static_cast<std::size_t>(found - columns_.begin()));
+    }
+  }
+
+  void add_row(const Row& row) {
+    if (row.fields.size() != columns_.size())
+      refuse_line(speaker, records_.name(), row.line, "the row has {} field{} instead of {}", row.fields.size(),
+                  row.fields.size() == 1 ? "" : "s", columns_.size());
+    ++table_.rows;
+    if (!options_.columns.empty()) {
+      for (const std::size_t column : selected_) add_value(row, column);
+      return;
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      decide(row, i);
+      if (columns_[i].kind == Kind::number) add_value(row, i);
+    }
+  }
+
+  /// The first value that is not missing says what a column holds.
+  void decide(const Row& row, std::size_t i) {
+    Column& column = columns_[i];
+    if (column.kind != Kind::undecided) return;
+    const std::string_view text = trimmed(row.fields[i]);
+    if (is_missing(text)) {
+      if (column.missing_line == 0) column.missing_line = row.line;
+      return;
+    }
+    column.kind = number_of(text) ? Kind::number : Kind::text;
+    if (column.kind == Kind::number && column.missing_line != 0) refuse_missing(column.missing_line, column);
+  }
+
+  void add_value(const Row& row, std::size_t i) {
+    const std::string_view text = trimmed(row.fields[i]);
+    const std::optional<double> value = number_of(text);
+    if (!value && is_missing(text)) refuse_missing(row.line, columns_[i]);
+    const float rounded = static_cast<float>(value.value_or(0));
+    if (!value || !std::isfinite(rounded))
+      refuse_line(speaker, records_.name(), row.line, "column {}: {} is no number that a 32-bit float can hold",
+                  excerpt(columns_[i].name), excerpt(text));
+    table_.values.push_back(rounded);
+  }
+
+  [[noreturn]] void refuse_missing(std::uint64_t line, const Column& column) const {
+    refuse_line(speaker, records_.name(), line, "column {}: the value is missing", excerpt(column.name));
+  }
+
+  CsvTable finished() {
+    if (!options_.columns.empty()) {
+      table_.columns = options_.columns;
+      return std::move(table_);
+    }
+    for (const Column& column : columns_)
+      if (column.kind == Kind::number) table_.columns.push_back(column.name);
+    if (table_.columns.empty())
+      refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter?",
+                  options_.delimiter);
+    return std::move(table_);
+  }
+
+  CsvRecords records_;
+  const CsvOptions& options_;
+  std::vector<Row> early_;
+  bool has_header_ = false;
+  std::vector<Column> columns_;
+  std::vector<std::size_t> selected_;
+  CsvTable table_;
+};
+
+}  // namespace
+
+CsvTable read_csv(ByteStream& stream, const CsvOptions& options) { return TableReader(stream, options).read(); }
+
+CsvTable read_csv(const std::string& path, const CsvOptions& options) {
+  return read_csv(*ByteStream::open(path), options);
+}
+
+}  // namespace throughtime

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "data/byte_stream.h"
+
+namespace throughtime {
+
+struct CsvOptions {
+  char delimiter = ',';
+  /// yes, no, or auto: the first row is one when it holds no number, or a text above a number.
+  std::string header = "auto";
+  /// By name, or by number from 0 without a header; empty: all numeric ones. The table has them in this order.
+  std::vector<std::string> columns;
+};
+
+/// Numbers of a CSV file (not the `Table` that a terminal shows).
+struct CsvTable {
+  std::vector<std::string> columns;  // names; numbers from 0 without a header
+  std::size_t rows = 0;
+  std::vector<float> values;  // [rows, columns]
+};
+
+/// Where no columns are asked for, those whose first value is text (dates) are left out. A missing value, a text among
+/// numbers or a row of another length is refused with its line.
+CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
+CsvTable read_csv(ByteStream& stream, const CsvOptions& options = {});
+
+}  // namespace throughtime

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "data/byte_stream.h"
+
+namespace throughtime {
+
+/// Finite numbers in C order, whatever order and type the file has.
+struct NumberArray {
+  std::vector<std::size_t> shape;  // empty: one number
+  std::vector<float> values;
+};
+
+/// NumPy's array file, versions 1 to 3: f4, f8, i4, i8, u1.
+NumberArray read_npy(const std::string& path);
+NumberArray read_npy(ByteStream& stream);
+
+/// The array of that name in an archive written by numpy.savez or numpy.savez_compressed.
+NumberArray read_npz(const std::string& path, const std::string& array_name);
+NumberArray read_npz(ByteStream& stream, const std::string& array_name);
+
+}  // namespace throughtime

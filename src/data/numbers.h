@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "data/byte_stream.h"
+
+namespace throughtime {
+
+/// How a file writes a number.
+struct NumberFormat {
+  enum class Kind { real, signed_integer, unsigned_integer };
+  Kind kind = Kind::real;
+  int bytes = 4;
+  bool big_endian = false;
+};
+
+/// The next `count` numbers as floats, in blocks. Refuses one that is not finite or does not fit, with its position.
+std::vector<float> read_numbers(ByteStream& stream, std::uint64_t count, const NumberFormat& format,
+                                std::string_view speaker);
+/// All numbers up to the end; refuses a part of one.
+std::vector<float> read_all_numbers(ByteStream& stream, const NumberFormat& format, std::string_view speaker);
+
+}  // namespace throughtime

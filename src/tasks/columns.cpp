@@ -1,0 +1,46 @@
+#include "tasks/columns.h"
+
+#include <algorithm>
+
+#include "tasks/registry.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+
+ColumnTask::ColumnTask(const TaskConfig& config, std::uint64_t seed, int overlap, int evaluation_columns)
+    : name_(config.name),
+      seed_(seed),
+      window_steps_(config.length),
+      overlap_(overlap),
+      evaluation_columns_(config.evaluation_columns > 0 ? config.evaluation_columns : evaluation_columns) {
+  if (window_steps_ < 1) refuse(name_, "task.length must be at least 1, got {}", window_steps_);
+}
+
+std::int64_t ColumnTask::batches(Split split, int batch) const {
+  return (std::max<std::int64_t>(0, column_steps(split, batch)) + window_steps_ - 1) / window_steps_;
+}
+
+const Window& ColumnTask::make_batch(Split split, std::uint64_t iteration, int batch) {
+  require_rows(name_, batch);
+  const std::int64_t length = column_steps(split, batch);
+  if (length < 1)
+    refuse(name_, "the {} part has {} entries, too few for {} columns of at least {}", split_name(split),
+           std::max<std::int64_t>(0, entries(split)), batch, 1 + overlap_);
+  split_iteration(split, iteration);  // refuses what no split has
+  const std::int64_t window = static_cast<std::int64_t>(iteration) % batches(split, batch);
+  const std::int64_t first = window * window_steps_;
+  const auto rows = static_cast<std::size_t>(batch);
+  const std::int64_t stride = entries(split) / batch;
+  window_.steps = static_cast<int>(std::min<std::int64_t>(window_steps_, length - first));
+  window_.batch = batch;
+  window_.sources = {&source(split), 1};
+  window_.start.resize(rows);
+  for (std::size_t row = 0; row < rows; ++row) window_.start[row] = static_cast<std::int64_t>(row) * stride + first;
+  window_.weight.resize(static_cast<std::size_t>(window_.steps) * rows, 1.0f);
+  window_.mask_key = batch_mask_key(seed_, split, iteration);
+  window_.mask_step = first;
+  window_.continues = first > 0;
+  return window_;
+}
+
+}  // namespace throughtime

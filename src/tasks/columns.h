@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "throughtime/task.h"
+
+namespace throughtime {
+
+/// A task over long recordings, one per split. A batch of B rows cuts the recording into B columns of equal length
+/// (what is left over at its end is dropped) and reads them side by side in windows, the last of which may be shorter.
+/// State is carried from window to window and starts from zero in every pass.
+class ColumnTask : public Task {
+ public:
+  int steps() const override { return window_steps_; }
+  bool has(Split split) const override { return column_steps(split, 1) > 0; }
+  std::int64_t batches(Split split, int batch) const override;
+  const Window& make_batch(Split split, std::uint64_t iteration, int batch) override;
+  int evaluation_batch(int batch) const override { return evaluation_columns_ > 0 ? evaluation_columns_ : batch; }
+
+ protected:
+  /// `overlap` entries at the end of a column serve as targets only. `evaluation_columns`: 0: as many as in training.
+  ColumnTask(const TaskConfig& config, std::uint64_t seed, int overlap, int evaluation_columns);
+
+  /// The recording of a split; the task's own file fills it in.
+  Source& source(Split split) { return sources_[static_cast<std::size_t>(split)]; }
+  const Source& source(Split split) const { return sources_[static_cast<std::size_t>(split)]; }
+
+ private:
+  std::int64_t entries(Split split) const { return static_cast<std::int64_t>(source(split).steps) + overlap_; }
+  /// Steps of a column that have a target.
+  std::int64_t column_steps(Split split, int batch) const { return entries(split) / batch - overlap_; }
+
+  std::string name_;
+  std::uint64_t seed_;
+  int window_steps_;
+  int overlap_;
+  int evaluation_columns_;
+  std::array<Source, 3> sources_;
+  Window window_;
+};
+
+}  // namespace throughtime

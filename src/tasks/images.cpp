@@ -1,0 +1,61 @@
+#include "tasks/images.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/names.h"
+#include "tasks/registry.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+
+constexpr int classes = 10;
+
+ImageSet::ImageSet(const TaskConfig& config, Images train, Images test, int reals, double mean, double deviation)
+    : order_(train.size), train_(std::move(train)), test_(std::move(test)) {
+  const std::vector<std::string> losses = image_loss_names();
+  if (std::find(losses.begin(), losses.end(), config.loss) == losses.end())
+    refuse_unknown(config.name, "task.loss", config.loss, losses);
+  if (!(config.validation >= 0 && config.validation < 1))
+    refuse(config.name, "task.validation must be a share from 0 up to 1, excluding 1, got {}", config.validation);
+  const auto labels = static_cast<double>(train_.labels.size());
+  held_out_ = std::min<std::int64_t>(std::llround(config.validation * labels),
+                                     static_cast<std::int64_t>(train_.labels.size()) - 1);
+  std::iota(order_.begin(), order_.end(), 0u);
+  for (int byte = 0; byte < 256; ++byte)
+    number_of_[static_cast<std::size_t>(byte)] = static_cast<float>((byte / 255.0 - mean) / deviation);
+  const int length = static_cast<int>(train_.size) / reals;
+  shape_ = {.length = length,
+            .input = {.reals = reals},
+            .head = {.name = "softmax", .outputs = classes},
+            .labels = true,
+            .one_target = true,
+            .first_loss = config.loss == "every" ? 0 : length - 1};
+}
+
+double ImageSet::baseline() const {
+  std::array<std::int64_t, 256> counts = {};
+  for (const std::uint8_t label : train_.labels) ++counts[label];
+  const auto favourite = static_cast<std::uint8_t>(std::ranges::max_element(counts) - counts.begin());
+  return static_cast<double>(std::ranges::count(test_.labels, favourite)) / static_cast<double>(test_.labels.size());
+}
+
+std::int64_t ImageSet::size(Split split) const {
+  if (split == Split::test) return static_cast<std::int64_t>(test_.labels.size());
+  const auto all = static_cast<std::int64_t>(train_.labels.size());
+  return split == Split::validation ? held_out_ : all - held_out_;
+}
+
+void ImageSet::write(Split split, std::uint64_t number, int, const SequenceSpan& out) const {
+  const Images& images = split == Split::test ? test_ : train_;
+  const auto first = split == Split::validation ? static_cast<std::uint64_t>(size(Split::train)) : 0;
+  const std::uint8_t* image = images.pixels.data() + (first + number) * images.size;
+  for (std::size_t i = 0; i < order_.size(); ++i) out.values[i] = number_of_[image[order_[i]]];
+  out.labels[0] = images.labels[first + number];
+}
+
+std::vector<std::string> image_loss_names() { return {"last", "every"}; }
+
+}  // namespace throughtime

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "throughtime/task.h"
+
+namespace throughtime {
+
+// Each in the file of its name.
+TaskType add_task();
+TaskType copy_task();
+TaskType recall_task();
+TaskType cycle_world_task();
+TaskType stochastic_world_task();
+TaskType mnist_task();
+TaskType cifar10_task();
+TaskType text_task();
+TaskType series_task();
+
+// The names that a field of TaskConfig may have.
+std::vector<std::string> marker_names();
+std::vector<std::string> generator_names();
+std::vector<std::string> pixel_order_names();
+std::vector<std::string> image_loss_names();
+std::vector<std::string> corpus_names();
+std::vector<std::string> text_unit_names();
+
+/// Key of the dropout masks of a batch: another one for every seed, split and batch.
+std::uint64_t batch_mask_key(std::uint64_t seed, Split split, std::uint64_t iteration);
+
+/// Refuses an empty batch.
+void require_rows(std::string_view speaker, int batch);
+
+}  // namespace throughtime

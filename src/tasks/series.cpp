@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tasks/columns.h"
+#include "tasks/registry.h"
+#include "tasks/series_table.h"
+#include "tasks/shares.h"
+#include "tasks/standardisation.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+/// The user's own recording: inputs at step t, targets at step t + horizon. Cut by time into train, validation and
+/// test, so that no target of a part lies in the next one; training reads B stretches of its part side by side.
+class SeriesTask final : public ColumnTask {
+ public:
+  SeriesTask(const TaskConfig& config, std::uint64_t seed)
+      : ColumnTask(config, seed, 0, 1), config_(config), shares_(shares_of(config, {0.7, 0.1, 0.2})) {
+    require_range("series", "task.horizon", config.horizon, 0, 1'000'000'000);
+    read();
+    cuts_ = cut_by(shares_, static_cast<std::int64_t>(inputs_.rows));
+    fit();
+    prepare();
+  }
+
+  InputConfig input() const override { return {.reals = static_cast<int>(inputs_.columns.size())}; }
+  HeadConfig head() const override {
+    return {.name = "regression", .outputs = static_cast<int>(targets_.columns.size())};
+  }
+  std::vector<Metric> metrics() const override { return {Metric::mse}; }
+  std::string baseline_text() const override { return "the last value"; }
+
+  /// Predicts the target columns as they are now (a horizon of 0: as they were one step before).
+  double baseline() const override {
+    const Split split = has(Split::test) ? Split::test : has(Split::validation) ? Split::validation : Split::train;
+    const std::size_t width = targets_.columns.size();
+    const std::size_t lag = std::max<std::size_t>(1, horizon()) * width;
+    const std::span<const float> wanted = source(split).target_values;
+    const auto place = static_cast<std::size_t>(wanted.data() - targets_.values.data());
+    double sum = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const double last = place + i >= lag ? targets_.values[place + i - lag] : 0.0;
+      sum += (wanted[i] - last) * (wanted[i] - last);
+    }
+    return sum / static_cast<double>(wanted.size());
+  }
+
+  void save(const std::string& directory) const override { standardisation_.save(directory); }
+  void load(const std::string& directory) override {
+    Standardisation saved = Standardisation::load(directory);
+    if (saved == standardisation_) return;
+    const auto names = [](const std::vector<Scale>& scales) {
+      std::vector<std::string> columns;
+      for (const Scale& scale : scales) columns.push_back(scale.column);
+      return columns;
+    };
+    if (names(saved.inputs) != inputs_.columns || names(saved.targets) != targets_.columns)
+      refuse("series", "the run was made for other columns than {} has; give task.inputs and task.targets by name",
+             config_.path);
+    standardisation_ = std::move(saved);
+    read();
+    prepare();
+  }
+
+ private:
+  std::size_t horizon() const { return static_cast<std::size_t>(config_.horizon); }
+
+  void read() {
+    const bool own_targets = !config_.target_path.empty();
+    std::vector<std::string> wanted = config_.inputs;
+    if (!own_targets && !wanted.empty())
+      for (const std::string& name : config_.targets)
+        if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
+    const SeriesTable table = read_series(config_.path, config_, wanted);
+    inputs_ = select_columns(table, config_.inputs, config_.path);
+    if (own_targets) {
+      const SeriesTable other = read_series(config_.target_path, config_, config_.targets);
+      targets_ = select_columns(other, config_.targets, config_.target_path);
+    } else {
+      targets_ = select_columns(table, config_.targets.empty() ? inputs_.columns : config_.targets, config_.path);
+    }
+    if (inputs_.rows != targets_.rows)
+      refuse("series", "{} has {} steps and {} has {}; inputs and targets need as many", config_.path, inputs_.rows,
+             config_.target_path, targets_.rows);
+  }
+
+  /// Means and deviations of the training part, and of nothing after it.
+  void fit() {
+    const auto rows = static_cast<std::size_t>(cuts_[1]);
+    if (rows <= horizon())
+      refuse("series", "{} has {} steps, {} of them to train on: too few for a horizon of {}", config_.path,
+             inputs_.rows, rows, horizon());
+    standardisation_.inputs = fit_scales(inputs_.columns, inputs_.values, rows);
+    standardisation_.targets = fit_scales(targets_.columns, targets_.values, rows);
+    if (config_.standardise) return;
+    for (std::vector<Scale>* scales : {&standardisation_.inputs, &standardisation_.targets})
+      for (Scale& scale : *scales) scale = {scale.column, 0.0, 1.0};
+  }
+
+  void prepare() {
+    apply_scales(standardisation_.inputs, inputs_.values);
+    apply_scales(standardisation_.targets, targets_.values);
+    cuts_ = cut_by(shares_, static_cast<std::int64_t>(inputs_.rows));
+    const std::size_t reals = inputs_.columns.size(), width = targets_.columns.size();
+    for (const Split split : {Split::train, Split::validation, Split::test}) {
+      const auto begin = static_cast<std::size_t>(cuts_[static_cast<std::size_t>(split)]);
+      const auto end = static_cast<std::size_t>(cuts_[static_cast<std::size_t>(split) + 1]);
+      Source& part = source(split);
+      part.steps = end - begin > horizon() ? end - begin - horizon() : 0;
+      part.reals = static_cast<int>(reals);
+      part.target_width = static_cast<int>(width);
+      part.values = std::span<const float>(inputs_.values).subspan(begin * reals, part.steps * reals);
+      part.target_values = {};
+      if (part.steps > 0)
+        part.target_values =
+            std::span<const float>(targets_.values).subspan((begin + horizon()) * width, part.steps * width);
+    }
+  }
+
+  TaskConfig config_;
+  std::vector<double> shares_;
+  SeriesTable inputs_, targets_;    // standardised
+  std::vector<std::int64_t> cuts_;  // where the parts begin, and the end
+  Standardisation standardisation_;
+};
+
+}  // namespace
+
+TaskType series_task() {
+  return {.name = "series",
+          .description = "your own recording (CSV, NPY, NPZ, WAV, raw float32): targets from inputs, now or later",
+          .metric = "mse",
+          .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
+            return std::make_unique<SeriesTask>(config, seed);
+          }};
+}
+
+}  // namespace throughtime

@@ -1,0 +1,107 @@
+#include "tasks/series_table.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <utility>
+
+#include "core/names.h"
+#include "data/csv.h"
+#include "data/npy.h"
+#include "data/raw.h"
+#include "data/wav.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+std::vector<std::string> numbered(std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
+  return names;
+}
+
+/// The ending that tells the format, without .gz and .xz, in small letters.
+std::string ending_of(const std::string& path) {
+  std::filesystem::path name = std::filesystem::path(path).filename();
+  if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
+  std::string ending = name.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+SeriesTable from_csv(const std::string& path, const TaskConfig& config, const std::vector<std::string>& columns) {
+  const std::string delimiter = config.delimiter == "tab" ? "\t" : config.delimiter;
+  if (delimiter.size() != 1)
+    refuse("series", "task.delimiter must be one character, or tab, got \"{}\"", config.delimiter);
+  CsvTable table = read_csv(path, {.delimiter = delimiter.front(), .header = config.header, .columns = columns});
+  return {std::move(table.columns), table.rows, std::move(table.values)};
+}
+
+SeriesTable from_array(NumberArray array, const std::string& path) {
+  if (array.shape.empty() || array.shape.size() > 2)
+    refuse("series", "{} must be an array [steps] or [steps, columns], got {} dimensions", path, array.shape.size());
+  const std::size_t columns = array.shape.size() == 2 ? array.shape[1] : 1;
+  return {numbered(columns), array.shape[0], std::move(array.values)};
+}
+
+SeriesTable from_raw(const std::string& path, int channels) {
+  require_range("series", "task.channels", channels, 1, 1'000'000);
+  std::vector<float> values = read_float32(path);
+  const auto width = static_cast<std::size_t>(channels);
+  if (values.size() % width != 0)
+    refuse("series", "{} holds {} numbers, which is no multiple of task.channels = {}", path, values.size(), channels);
+  return {numbered(width), values.size() / width, std::move(values)};
+}
+
+}  // namespace
+
+SeriesTable read_series(const std::string& path, const TaskConfig& config, const std::vector<std::string>& columns) {
+  const std::size_t colon = path.rfind(".npz:");
+  const std::string file = colon == std::string::npos ? path : path.substr(0, colon + 4);
+  if (file.empty()) refuse("series", "task.path must name a file (CSV, NPY, NPZ, WAV or raw float32)");
+  if (file != "-" && !std::filesystem::is_regular_file(file))
+    refuse("series", "cannot read {}: there is no such file; task.path and task.target_path must name one", file);
+  if (colon != std::string::npos) return from_array(read_npz(file, path.substr(colon + 5)), path);
+  const std::string ending = ending_of(file);
+  if (file == "-" || ending == ".csv" || ending == ".txt") return from_csv(file, config, columns);
+  if (ending == ".tsv") {
+    TaskConfig tabs = config;
+    tabs.delimiter = "tab";
+    return from_csv(file, tabs, columns);
+  }
+  if (ending == ".npy") return from_array(read_npy(file), path);
+  if (ending == ".npz") refuse("series", "say which array of {} is meant: {}:name", path, path);
+  if (ending == ".wav") {
+    Audio audio = read_wav(file);
+    const auto channels = static_cast<std::size_t>(audio.channels);
+    const std::size_t rows = audio.samples.size() / channels;
+    return {numbered(channels), rows, std::move(audio.samples)};
+  }
+  if (ending == ".f32" || ending == ".raw" || ending == ".bin") return from_raw(file, config.channels);
+  refuse("series", "{}: the ending must tell the format: .csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw or .bin",
+         path);
+}
+
+SeriesTable select_columns(const SeriesTable& table, const std::vector<std::string>& columns, const std::string& path) {
+  if (columns.empty()) return table;
+  std::vector<std::size_t> places;
+  for (const std::string& name : columns) {
+    const auto found = std::ranges::find(table.columns, name);
+    if (found == table.columns.end()) {
+      const std::string nearest = nearest_name(name, table.columns);
+      refuse("series", "{} has no column '{}';{} it has: {}", path, name,
+             nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest), fmt::join(table.columns, ", "));
+    }
+    places.push_back(static_cast<std::size_t>(found - table.columns.begin()));
+  }
+  SeriesTable selected{columns, table.rows, {}};
+  selected.values.reserve(table.rows * columns.size());
+  for (std::size_t row = 0; row < table.rows; ++row)
+    for (const std::size_t place : places) selected.values.push_back(table.values[row * table.columns.size() + place]);
+  return selected;
+}
+
+}  // namespace throughtime

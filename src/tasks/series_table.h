@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "throughtime/task.h"
+
+namespace throughtime {
+
+/// A recording: one row of numbers per step.
+struct SeriesTable {
+  std::vector<std::string> columns;  // names; numbers from 0 where the file has none
+  std::size_t rows = 0;
+  std::vector<float> values;  // [rows, columns]
+};
+
+/// Reads CSV (.csv, .tsv, .txt or `-`), NumPy (.npy, and `file.npz:name`), audio (.wav) or raw float32 (.f32, .raw,
+/// .bin; task.channels numbers per step), packed or not. `columns` are the wanted ones; none: all.
+SeriesTable read_series(const std::string& path, const TaskConfig& config, const std::vector<std::string>& columns);
+
+/// Those columns of a table, in this order; refuses a name that it does not have.
+SeriesTable select_columns(const SeriesTable& table, const std::vector<std::string>& columns, const std::string& path);
+
+}  // namespace throughtime

@@ -1,0 +1,86 @@
+#include "tasks/standardisation.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+std::string path_in(const std::string& directory) {
+  return (std::filesystem::path(directory) / "standardisation.json").string();
+}
+
+nlohmann::json to_json(const std::vector<Scale>& scales) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Scale& scale : scales)
+    list.push_back({{"column", scale.column}, {"mean", scale.mean}, {"deviation", scale.deviation}});
+  return list;
+}
+
+std::vector<Scale> from_json(const nlohmann::json& list, const std::string& path) {
+  std::vector<Scale> scales;
+  for (const nlohmann::json& entry : list) {
+    const Scale scale{entry.at("column").get<std::string>(), entry.at("mean").get<double>(),
+                      entry.at("deviation").get<double>()};
+    if (!std::isfinite(scale.mean) || !(scale.deviation > 0) || !std::isfinite(scale.deviation))
+      refuse("series", "{}: column {} needs a finite mean and a positive deviation", path, scale.column);
+    scales.push_back(scale);
+  }
+  return scales;
+}
+
+}  // namespace
+
+void Standardisation::save(const std::string& directory) const {
+  const std::string path = path_in(directory);
+  std::ofstream file(path);
+  file << nlohmann::json{{"inputs", to_json(inputs)}, {"targets", to_json(targets)}}.dump(2) << '\n';
+  if (!file.flush()) fail("series", "cannot write {}", path);
+}
+
+Standardisation Standardisation::load(const std::string& directory) {
+  const std::string path = path_in(directory);
+  std::ifstream file(path);
+  if (!file) refuse("series", "cannot read {}: the run has no standardisation saved", path);
+  try {
+    const nlohmann::json document = nlohmann::json::parse(file);
+    return {from_json(document.at("inputs"), path), from_json(document.at("targets"), path)};
+  } catch (const nlohmann::json::exception& error) {
+    refuse("series", "{} is not a saved standardisation: {}", path, error.what());
+  }
+}
+
+std::vector<Scale> fit_scales(const std::vector<std::string>& columns, std::span<const float> values,
+                              std::size_t rows) {
+  std::vector<Scale> scales;
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    const auto at = [&](std::size_t row) { return static_cast<double>(values[row * columns.size() + column]); };
+    double sum = 0, squares = 0;
+    for (std::size_t row = 0; row < rows; ++row) sum += at(row);
+    const double mean = sum / static_cast<double>(rows);
+    for (std::size_t row = 0; row < rows; ++row) squares += (at(row) - mean) * (at(row) - mean);
+    const double deviation = std::sqrt(squares / static_cast<double>(rows));
+    scales.push_back({columns[column], mean, deviation > 0 ? deviation : 1.0});
+  }
+  return scales;
+}
+
+void apply_scales(const std::vector<Scale>& scales, std::span<float> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Scale& scale = scales[i % scales.size()];
+    values[i] = static_cast<float>((values[i] - scale.mean) / scale.deviation);
+  }
+}
+
+void undo_scales(const std::vector<Scale>& scales, std::span<double> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Scale& scale = scales[i % scales.size()];
+    values[i] = values[i] * scale.deviation + scale.mean;
+  }
+}
+
+}  // namespace throughtime

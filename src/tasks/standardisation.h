@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace throughtime {
+
+/// Mean and deviation of one column.
+struct Scale {
+  std::string column;
+  double mean = 0;
+  double deviation = 1;
+  bool operator==(const Scale&) const = default;
+};
+
+/// How the numbers of a series enter a model, and what its outputs mean: x -> (x - mean) / deviation.
+struct Standardisation {
+  std::vector<Scale> inputs;
+  std::vector<Scale> targets;
+  bool operator==(const Standardisation&) const = default;
+
+  /// JSON: {"inputs": [{"column": ..., "mean": ..., "deviation": ...}, ...], "targets": [...]}.
+  void save(const std::string& directory) const;
+  /// Refuses a file that is not one.
+  static Standardisation load(const std::string& directory);
+};
+
+/// Means and deviations of `rows` rows of values [rows, columns]; a column that never changes gets deviation 1.
+std::vector<Scale> fit_scales(const std::vector<std::string>& columns, std::span<const float> values, std::size_t rows);
+/// Applies scales to values [rows, scales] in place.
+void apply_scales(const std::vector<Scale>& scales, std::span<float> values);
+/// The inverse, for predictions.
+void undo_scales(const std::vector<Scale>& scales, std::span<double> values);
+
+}  // namespace throughtime

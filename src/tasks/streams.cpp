@@ -1,0 +1,317 @@
+#include "tasks/streams.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "tasks/registry.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+/// An array [rows, capacity, width] of which each row keeps its last steps.
+template <class Number>
+class RowStore {
+ public:
+  void resize(int rows, std::size_t capacity, std::size_t width) {
+    width_ = width;
+    stride_ = capacity * width;
+    numbers_.resize(static_cast<std::size_t>(rows) * stride_);
+  }
+  std::span<Number> part(int row, std::size_t first, std::size_t count) {
+    if (width_ == 0) return {};
+    return std::span(numbers_).subspan(static_cast<std::size_t>(row) * stride_ + first * width_, count * width_);
+  }
+  /// Moves `count` steps from index `from` on to the front of every row.
+  void move_to_front(int rows, std::size_t from, std::size_t count) {
+    for (int row = 0; row < rows && width_ > 0; ++row)
+      std::memmove(part(row, 0, count).data(), part(row, from, count).data(), count * width_ * sizeof(Number));
+  }
+
+ private:
+  std::size_t width_ = 0, stride_ = 0;
+  std::vector<Number> numbers_;
+};
+
+class StreamTask final : public Task {
+ public:
+  StreamTask(const TaskConfig& config, std::uint64_t seed, std::unique_ptr<StepStream> stream)
+      : name_(config.name),
+        seed_(seed),
+        stream_(std::move(stream)),
+        shape_(stream_->shape()),
+        history_(config.history),
+        capacity_(static_cast<std::size_t>(2 * history_ + shape_.window)) {
+    row_weight_.resize(capacity_);
+    row_reset_.resize(capacity_);
+  }
+
+  InputConfig input() const override { return shape_.input; }
+  HeadConfig head() const override { return shape_.head; }
+  int steps() const override { return shape_.window; }
+  std::vector<Metric> metrics() const override { return stream_->metrics(); }
+  double baseline() const override { return stream_->baseline(); }
+  std::string baseline_text() const override { return stream_->baseline_text(); }
+  bool has(Split split) const override { return stream_->has(split); }
+  void save(const std::string& directory) const override { stream_->save(directory); }
+  void load(const std::string& directory) override {
+    stream_->load(directory);
+    window_.batch = 0;  // what was made before the load is void
+  }
+
+  std::int64_t batches(Split split, int batch) const override {
+    const std::int64_t pass = stream_->pass_steps(split, batch);
+    return (pass + shape_.window - 1) / shape_.window;
+  }
+
+  const Window& make_batch(Split split, std::uint64_t iteration, int batch) override {
+    require_rows(name_, batch);
+    if (!has(split)) refuse(name_, "there are no examples in the {} split", split_name(split));
+    split_iteration(split, iteration);  // refuses what no split has
+    if (batch != window_.batch) resize(batch);
+    const Place place = place_of(split, iteration, batch);
+    if (split != split_ || place.position != held_end_) jump(split, place.position);
+    append(place);
+    window_.mask_key = batch_mask_key(seed_, split, iteration);
+    window_.mask_step = place.position;
+    window_.continues = place.continues;
+    return window_;
+  }
+
+ private:
+  struct Place {
+    std::int64_t position = 0;
+    int steps = 0;
+    bool continues = false;
+  };
+
+  Place place_of(Split split, std::uint64_t iteration, int batch) const {
+    const auto number = static_cast<std::int64_t>(iteration);
+    const std::int64_t pass = stream_->pass_steps(split, batch);
+    if (pass == 0) return {number * shape_.window, shape_.window, number > 0};
+    const std::int64_t windows = batches(split, batch);
+    const std::int64_t first = number % windows * shape_.window;
+    const int steps = static_cast<int>(std::min<std::int64_t>(shape_.window, pass - first));
+    if (stream_->starts_over()) return {first, steps, first > 0};
+    return {number / windows * pass + first, steps, number > 0};
+  }
+
+  void resize(int batch) {
+    const auto rows = static_cast<std::size_t>(batch);
+    values_.resize(batch, capacity_, static_cast<std::size_t>(shape_.input.reals));
+    tokens_.resize(batch, capacity_, shape_.input.vocabulary > 0 ? 1 : 0);
+    labels_.resize(batch, capacity_, shape_.labels ? 1 : 0);
+    targets_.resize(batch, capacity_, shape_.labels ? 0 : static_cast<std::size_t>(shape_.head.outputs));
+    sources_.resize(rows);
+    window_.batch = batch;
+    window_.source.resize(rows);
+    for (int row = 0; row < batch; ++row) window_.source[row] = row;
+    window_.start.resize(rows);
+    held_first_ = 0;
+    held_end_ = -1;
+  }
+
+  /// Makes the steps before `position` readable again.
+  void jump(Split split, std::int64_t position) {
+    split_ = split;
+    held_first_ = std::max<std::int64_t>(0, position - history_);
+    held_end_ = held_first_;
+    const auto past = static_cast<std::size_t>(position - held_first_);
+    for (int row = 0; row < window_.batch && past > 0; ++row) write_row(row, past);
+    held_end_ = position;
+  }
+
+  /// Writes steps held_end_ ... of a row; its weights and resets are in row_weight_ and row_reset_ afterwards.
+  void write_row(int row, std::size_t steps) {
+    const auto first = static_cast<std::size_t>(held_end_ - held_first_);
+    std::fill_n(row_weight_.begin(), steps, 1.0f);
+    std::fill_n(row_reset_.begin(), steps, std::uint8_t{0});
+    StepSpan span;
+    span.values = values_.part(row, first, steps);
+    span.tokens = tokens_.part(row, first, steps);
+    span.labels = labels_.part(row, first, steps);
+    span.targets = targets_.part(row, first, steps);
+    span.weight = std::span(row_weight_).first(steps);
+    span.reset = std::span(row_reset_).first(steps);
+    stream_->write(split_, row, window_.batch, held_end_, span);
+  }
+
+  void append(const Place& place) {
+    const auto steps = static_cast<std::size_t>(place.steps);
+    if (static_cast<std::size_t>(held_end_ - held_first_) + steps > capacity_) drop_past();
+    window_.steps = place.steps;
+    window_.weight.resize(steps * sources_.size());
+    window_.reset.resize(steps * sources_.size());
+    for (int row = 0; row < window_.batch; ++row) {
+      write_row(row, steps);
+      for (std::size_t step = 0; step < steps; ++step) {
+        const std::size_t entry = step * sources_.size() + static_cast<std::size_t>(row);
+        window_.weight[entry] = row_weight_[step];
+        window_.reset[entry] = row_reset_[step];
+      }
+      window_.start[row] = place.position;
+    }
+    held_end_ += place.steps;
+    describe_sources();
+  }
+
+  void drop_past() {
+    const std::int64_t kept = std::min<std::int64_t>(history_, held_end_ - held_first_);
+    const auto from = static_cast<std::size_t>(held_end_ - held_first_ - kept);
+    const auto count = static_cast<std::size_t>(kept);
+    values_.move_to_front(window_.batch, from, count);
+    tokens_.move_to_front(window_.batch, from, count);
+    labels_.move_to_front(window_.batch, from, count);
+    targets_.move_to_front(window_.batch, from, count);
+    held_first_ = held_end_ - kept;
+  }
+
+  void describe_sources() {
+    const auto held = static_cast<std::size_t>(held_end_ - held_first_);
+    for (int row = 0; row < window_.batch; ++row) {
+      Source& source = sources_[static_cast<std::size_t>(row)];
+      source.steps = held;
+      source.first = held_first_;
+      source.reals = shape_.input.reals;
+      source.target_width = shape_.labels ? 0 : shape_.head.outputs;
+      source.values = values_.part(row, 0, held);
+      source.tokens = tokens_.part(row, 0, held);
+      source.labels = labels_.part(row, 0, held);
+      source.target_values = targets_.part(row, 0, held);
+    }
+    window_.sources = sources_;
+  }
+
+  std::string name_;
+  std::uint64_t seed_;
+  std::unique_ptr<StepStream> stream_;
+  StreamShape shape_;
+  std::int64_t history_;
+  std::size_t capacity_;  // steps of a row in store
+  RowStore<float> values_, targets_;
+  RowStore<std::int32_t> tokens_, labels_;
+  std::vector<float> row_weight_;
+  std::vector<std::uint8_t> row_reset_;
+  std::vector<Source> sources_;  // [B]
+  Split split_ = Split::train;
+  std::int64_t held_first_ = 0, held_end_ = -1;  // positions [held_first_, held_end_) are in store
+  Window window_;
+};
+
+/// Keeps the sequence that each row is showing.
+class SequenceStream final : public StepStream {
+ public:
+  SequenceStream(const TaskConfig& config, std::uint64_t seed, std::unique_ptr<SequenceSet> set)
+      : set_(std::move(set)), sequence_(set_->shape()), order_(*set_, seed), reset_(config.reset) {
+    shape_ = {.window = config.window > 0 ? config.window : sequence_.length,
+              .input = sequence_.input,
+              .head = sequence_.head,
+              .labels = sequence_.labels};
+  }
+
+  const StreamShape& shape() const override { return shape_; }
+  std::vector<Metric> metrics() const override { return set_->metrics(); }
+  double baseline() const override { return set_->baseline(); }
+  std::string baseline_text() const override { return set_->baseline_text(); }
+  bool has(Split split) const override { return set_->endless() || set_->size(split) > 0; }
+  void save(const std::string& directory) const override { set_->save(directory); }
+  void load(const std::string& directory) override {
+    set_->load(directory);
+    rows_.clear();
+  }
+  std::int64_t pass_steps(Split split, int rows) const override {
+    return order_.batches(split, rows) * sequence_.length;
+  }
+
+  void write(Split split, int row, int rows, std::int64_t first, const StepSpan& out) override {
+    if (rows_.size() != static_cast<std::size_t>(rows)) rows_.assign(static_cast<std::size_t>(rows), Row());
+    for (std::size_t done = 0; done < out.steps();) {
+      const std::int64_t position = first + static_cast<std::int64_t>(done);
+      const auto step = static_cast<std::size_t>(position % sequence_.length);
+      const std::size_t count = std::min(out.steps() - done, static_cast<std::size_t>(sequence_.length) - step);
+      const Row& shown = show(split, row, rows, static_cast<std::uint64_t>(position / sequence_.length));
+      copy_steps(shown, step, out, done, count);
+      done += count;
+    }
+  }
+
+ private:
+  struct Row {
+    Split split = Split::train;
+    std::int64_t batch = -1;   // whose sequence is in store
+    std::int64_t number = -1;  // of the sequence; -1: a row that is left over
+    std::vector<float> values, targets;
+    std::vector<std::int32_t> tokens, labels;
+  };
+
+  const Row& show(Split split, int row, int rows, std::uint64_t batch) {
+    Row& shown = rows_[static_cast<std::size_t>(row)];
+    if (shown.batch == static_cast<std::int64_t>(batch) && shown.split == split) return shown;
+    const auto length = static_cast<std::size_t>(sequence_.length);
+    const std::size_t targets = sequence_.one_target ? 1 : length;
+    shown.split = split;
+    shown.batch = static_cast<std::int64_t>(batch);
+    shown.number = order_.number(split, batch, row, rows);
+    shown.values.resize(length * static_cast<std::size_t>(sequence_.input.reals));
+    shown.tokens.resize(sequence_.input.vocabulary > 0 ? length : 0);
+    shown.labels.resize(sequence_.labels ? targets : 0);
+    shown.targets.resize(sequence_.labels ? 0 : targets * static_cast<std::size_t>(sequence_.head.outputs));
+    if (shown.number >= 0) {
+      set_->write(split, static_cast<std::uint64_t>(shown.number), row,
+                  {shown.values, shown.tokens, shown.labels, shown.targets});
+    } else {
+      std::fill(shown.values.begin(), shown.values.end(), 0.0f);
+      std::fill(shown.tokens.begin(), shown.tokens.end(), 0);
+    }
+    return shown;
+  }
+
+  void copy_steps(const Row& shown, std::size_t step, const StepSpan& out, std::size_t to, std::size_t count) const {
+    const auto reals = static_cast<std::size_t>(sequence_.input.reals);
+    const auto outputs = static_cast<std::size_t>(sequence_.head.outputs);
+    std::copy_n(shown.values.begin() + static_cast<std::ptrdiff_t>(step * reals), count * reals,
+                out.values.begin() + static_cast<std::ptrdiff_t>(to * reals));
+    if (!shown.tokens.empty())
+      std::copy_n(shown.tokens.begin() + static_cast<std::ptrdiff_t>(step), count, out.tokens.begin() + to);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t entry = sequence_.one_target ? 0 : step + i;
+      if (sequence_.labels) {
+        out.labels[to + i] = shown.labels[entry];
+      } else {
+        std::copy_n(shown.targets.data() + entry * outputs, outputs, out.targets.data() + (to + i) * outputs);
+      }
+      const bool scored = step + i >= static_cast<std::size_t>(sequence_.first_loss);
+      out.weight[to + i] = scored && shown.number >= 0 ? 1.0f : 0.0f;
+    }
+    if (step == 0) out.reset[to] = reset_ ? 1 : 0;
+  }
+
+  std::unique_ptr<SequenceSet> set_;
+  SequenceShape sequence_;
+  SequenceOrder order_;
+  bool reset_;
+  StreamShape shape_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> make_stream_task(const TaskConfig& config, std::uint64_t seed,
+                                       std::unique_ptr<StepStream> stream) {
+  if (config.history < 0) refuse(config.name, "task.history must be 0 or more, got {}", config.history);
+  if (stream->shape().window < 1) refuse(config.name, "a window needs at least 1 step, got {}", stream->shape().window);
+  return std::make_unique<StreamTask>(config, seed, std::move(stream));
+}
+
+std::unique_ptr<StepStream> stream_of_sequences(const TaskConfig& config, std::uint64_t seed,
+                                                std::unique_ptr<SequenceSet> set) {
+  return std::make_unique<SequenceStream>(config, seed, std::move(set));
+}
+
+std::int64_t generated_pass(const TaskConfig& config, Split split) {
+  if (config.steps == 0 || split == Split::train) return config.steps;
+  return std::max<std::int64_t>(1, config.steps / 4);
+}
+
+}  // namespace throughtime

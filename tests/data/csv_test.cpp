@@ -1,0 +1,119 @@
+#include "data/csv.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "data/files.h"
+
+namespace throughtime {
+namespace {
+
+using testing::stream_of;
+using Names = std::vector<std::string>;
+using Values = std::vector<float>;
+
+CsvTable read(const std::string& text, const CsvOptions& options = {}) { return read_csv(*stream_of(text), options); }
+
+TEST(Csv, ReadsNumbersUnderAHeader) {
+  const CsvTable table = read("a,b\n1,2\n3.5,-4e2\n");
+  EXPECT_EQ(table.columns, (Names{"a", "b"}));
+  EXPECT_EQ(table.rows, 2u);
+  EXPECT_EQ(table.values, (Values{1, 2, 3.5f, -400}));
+}
+
+TEST(Csv, ReadsNumbersWithoutAHeader) {
+  const CsvTable table = read("1,+2\n 3 ,4");
+  EXPECT_EQ(table.columns, (Names{"0", "1"}));
+  EXPECT_EQ(table.values, (Values{1, 2, 3, 4}));
+}
+
+TEST(Csv, TellsAHeaderFromData) {
+  EXPECT_EQ(read("2016-07-01,5\n2016-07-02,6\n").rows, 2u);  // a date beside a number is data
+  EXPECT_EQ(read("date,5\n2016-07-02,6\n").rows, 2u);        // a text above a text too
+  EXPECT_EQ(read("x,5\n1,6\n").columns, (Names{"x", "5"}));  // a text above a number is a name
+  EXPECT_EQ(read("date,x\n2016-07-01,1\n").columns, (Names{"x"}));
+  EXPECT_EQ(read("1,2\n3,4\n", {.header = "yes"}).columns, (Names{"1", "2"}));
+  EXPECT_EQ(read("1,2\n3,4\n", {.header = "yes"}).rows, 1u);
+  EXPECT_REFUSED(read("a,b\n1,2\n", {.header = "no", .columns = {"0"}}), "file:1: column '0': 'a' is no number");
+}
+
+TEST(Csv, LeavesOutColumnsOfText) {
+  const CsvTable table = read("date,note,v\n2016-07-01,,1\n2016-07-02,fine,2\n");
+  EXPECT_EQ(table.columns, (Names{"v"}));
+  EXPECT_EQ(table.values, (Values{1, 2}));
+}
+
+TEST(Csv, PicksColumnsByNameInTheOrderAskedFor) {
+  EXPECT_EQ(read("a,b,c\n1,2,3\n4,5,6\n", {.columns = {"c", "a"}}).values, (Values{3, 1, 6, 4}));
+  EXPECT_EQ(read("1,2,3\n4,5,6\n", {.columns = {"1"}}).values, (Values{2, 5}));
+  EXPECT_REFUSED(read("HUFL,OT\n1,2\n", {.columns = {"TO"}}), "[csv] file: unknown column 'TO'; did you mean 'OT'?");
+  EXPECT_REFUSED(read("a,a\n1,2\n", {.columns = {"a"}}), "two columns have the name 'a'");
+  EXPECT_REFUSED(read("date,a\nmonday,2\n", {.columns = {"date"}}), "file:2: column 'date': 'monday' is no number");
+}
+
+TEST(Csv, UnderstandsQuotesLineEndsAndDelimiters) {
+  const CsvTable quoted = read("\"a, \"\"b\"\"\",\"c\nd\"\r\n\"1\",2\r\n3,4\r\n\r\n\n");
+  EXPECT_EQ(quoted.columns, (Names{"a, \"b\"", "c\nd"}));
+  EXPECT_EQ(quoted.values, (Values{1, 2, 3, 4}));
+  EXPECT_EQ(read("a;b\n1;2\n", {.delimiter = ';'}).values, (Values{1, 2}));
+  EXPECT_EQ(read("1\t2\n3\t4", {.delimiter = '\t'}).values, (Values{1, 2, 3, 4}));
+  EXPECT_EQ(read("\xef\xbb\xbf"
+                 "a\n1\n")
+                .columns,
+            (Names{"a"}));
+  EXPECT_EQ(read("\xc3\xa4\xff"
+                 "1\xff"
+                 "2",
+                 {.delimiter = '\xff'})
+                .columns,
+            (Names{"1", "2"}));
+}
+
+TEST(Csv, RefusesMissingValuesWithLineAndColumn) {
+  EXPECT_REFUSED(read("a,b\n1,2\n3,\n"), "[csv] file:3: column 'b': the value is missing");
+  EXPECT_REFUSED(read("a,b\n1,\n3,NaN\n4,5\n"), "file:2: column 'b': the value is missing");
+  EXPECT_REFUSED(read("a,b\n1,2\n3,n/a\n"), "file:3: column 'b': the value is missing");
+  EXPECT_REFUSED(read("a\n1\n\n2\n"), "file:3: the line is empty");
+}
+
+TEST(Csv, RefusesWhatIsNoNumber) {
+  EXPECT_REFUSED(read("a,b\n1,2\n3,four\n"), "file:3: column 'b': 'four' is no number");
+  EXPECT_REFUSED(read("a\n1\n1.2.3\n"), "file:3: column 'a': '1.2.3' is no number");
+  EXPECT_REFUSED(read("a\n1\ninf\n"), "'inf' is no number");
+  EXPECT_REFUSED(read("a\n1\n1e39\n"), "'1e39' is no number that a 32-bit float can hold");
+  EXPECT_REFUSED(read("a\n1\n\x1b[31m\n"), "'\\x1b[31m'");
+}
+
+TEST(Csv, CountsLinesWithinQuotes) { EXPECT_REFUSED(read("a,b\n\"x\ny\",1\n\"x\",z\n"), "file:4: column 'b': 'z'"); }
+
+TEST(Csv, RefusesBrokenFiles) {
+  EXPECT_REFUSED(read(""), "file:1: the file is empty");
+  EXPECT_REFUSED(read("a,b\n"), "no row follows");
+  EXPECT_REFUSED(read("a,b\n1\n"), "file:2: the row has 1 field instead of 2");
+  EXPECT_REFUSED(read("a,b\n1,2,3\n"), "file:2: the row has 3 fields instead of 2");
+  EXPECT_REFUSED(read("a\n1\n\"2\n3\n"), "file:3: a quote is opened and never closed");
+  EXPECT_REFUSED(read("a\n\"1\"2\n"), "file:2: a delimiter must follow a closing quote");
+  EXPECT_REFUSED(read("a;b\n1;2\n"), "no column holds numbers; is ',' the right delimiter?");
+  EXPECT_REFUSED(read("a\n1\n", {.delimiter = '"'}), "neither a quote");
+  EXPECT_REFUSED(read("a\n1\n", {.header = "maybe"}), "unknown header option 'maybe'");
+  EXPECT_REFUSED(read("a\n\"" + std::string(17 << 20, 'x')), "more than 16 MiB");
+}
+
+RC_GTEST_PROP(Csv, ReadsBackWhatWasWritten, ()) {
+  const int rows = *rc::gen::inRange(1, 20), columns = *rc::gen::inRange(1, 6);
+  const bool quoted = *rc::gen::arbitrary<bool>(), dos = *rc::gen::arbitrary<bool>();
+  Values values;
+  std::string text;
+  for (int row = 0; row < rows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      values.push_back(static_cast<float>(*rc::gen::inRange(-1000000, 1000000)) / 64);
+      text += fmt::format(fmt::runtime(quoted ? "\"{}\"" : "{}"), values.back());
+      text += column + 1 < columns ? "," : dos ? "\r\n" : "\n";
+    }
+  const CsvTable table = read(text);
+  RC_ASSERT(table.rows == static_cast<std::size_t>(rows));
+  RC_ASSERT(table.values == values);
+}
+
+}  // namespace
+}  // namespace throughtime

@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/errors.h"
+#include "tasks/standardisation.h"
+#include "tasks/task_support.h"
+
+namespace throughtime::testing {
+namespace {
+
+/// 40 steps: a = t, b = 2 t + 1, c is 5 at the first half and 7 after.
+std::string ramp() {
+  std::string text = "date,a,b,c\n";
+  for (int t = 0; t < 40; ++t)
+    text += "2020-01-01," + std::to_string(t) + "," + std::to_string(2 * t + 1) + "," + (t < 20 ? "5\n" : "7\n");
+  return text;
+}
+
+class Series : public ::testing::Test {
+ protected:
+  Series() { config_.path = directory_.write("ramp.csv", ramp()); }
+  TemporaryDirectory directory_;
+  TaskConfig config_ = {.name = "series", .length = 8, .splits = {0.5, 0.25, 0.25}, .standardise = false};
+};
+
+TEST_F(Series, TargetsAreTheColumnsHorizonStepsLater) {
+  config_.inputs = {"a", "c"};
+  config_.targets = {"b"};
+  config_.horizon = 3;
+  const auto task = make_task(config_, 1);
+  EXPECT_EQ(task->input().reals, 2);
+  EXPECT_EQ(task->head().outputs, 1);
+  EXPECT_EQ(task->head().name, "regression");
+  for (const Split split : {Split::train, Split::validation, Split::test}) {
+    const int begin = split == Split::train ? 0 : split == Split::validation ? 20 : 30;
+    const int end = split == Split::train ? 20 : split == Split::validation ? 30 : 40;
+    int position = begin;
+    for (std::int64_t i = 0; i < task->batches(split, 1); ++i) {
+      const Window& window = task->make_batch(split, static_cast<std::uint64_t>(i), 1);
+      validate(window);
+      EXPECT_EQ(window.continues, i > 0);
+      for (int step = 0; step < window.steps; ++step, ++position) {
+        EXPECT_EQ(value_at(window, step, 0, 0), static_cast<float>(position));
+        EXPECT_EQ(value_at(window, step, 0, 1), position < 20 ? 5.0f : 7.0f);
+        EXPECT_EQ(target_at(window, step, 0), static_cast<float>(2 * (position + 3) + 1));
+      }
+    }
+    EXPECT_EQ(position, end - 3);  // no target lies in the next part
+  }
+}
+
+TEST_F(Series, TrainingReadsStretchesSideBySide) {
+  config_.inputs = {"a"};
+  const auto task = make_task(config_, 1);  // 19 steps have a target in the training part
+  const Window& window = task->make_batch(Split::train, 0, 3);
+  EXPECT_EQ(window.steps, 6);
+  for (int row = 0; row < 3; ++row) EXPECT_EQ(value_at(window, 0, row), static_cast<float>(6 * row));
+  EXPECT_EQ(task->evaluation_batch(3), 1);
+}
+
+TEST_F(Series, IsStandardisedByTheTrainingPartAlone) {
+  config_.standardise = true;
+  const auto task = make_task(config_, 1);
+  EXPECT_EQ(task->input().reals, 3);
+  const double mean = 9.5, deviation = std::sqrt((20.0 * 20 - 1) / 12);  // of 0 ... 19
+  const Window& train = task->make_batch(Split::train, 0, 1);
+  EXPECT_NEAR(value_at(train, 4, 0, 0), (4 - mean) / deviation, 1e-6);
+  EXPECT_NEAR(value_at(train, 4, 0, 2), 0, 1e-6);  // a column that never changes there
+  const Window& test = task->make_batch(Split::test, 0, 1);
+  EXPECT_NEAR(value_at(test, 0, 0, 0), (30 - mean) / deviation, 1e-6);
+  EXPECT_NEAR(value_at(test, 0, 0, 2), 2, 1e-6);
+  EXPECT_NEAR(target_at(test, 0, 0, 1), (31 - mean) / deviation, 1e-6);
+
+  // Another end of the recording changes nothing of the training part.
+  const std::vector<double> before = contents(*task, Split::train, 0, 2);
+  std::string other = ramp();
+  other.replace(other.find("39,79,7"), 7, "9999,1,1");
+  directory_.write("ramp.csv", other);
+  EXPECT_EQ(contents(*make_task(config_, 1), Split::train, 0, 2), before);
+}
+
+TEST_F(Series, KeepsTheStandardisationOfARun) {
+  config_.standardise = true;
+  const auto task = make_task(config_, 1);
+  TemporaryDirectory run;
+  task->save(run.path());
+  const Standardisation saved = Standardisation::load(run.path());
+  ASSERT_EQ(saved.inputs.size(), 3u);
+  EXPECT_EQ(saved.inputs[1].column, "b");
+  EXPECT_DOUBLE_EQ(saved.inputs[1].mean, 20);
+  EXPECT_EQ(saved.inputs[2].deviation, 1);
+  std::vector<double> numbers = {0.0, 0.0, 1.0};
+  undo_scales(saved.targets, numbers);
+  EXPECT_DOUBLE_EQ(numbers[0], 9.5);
+  EXPECT_DOUBLE_EQ(numbers[2], 6);
+
+  // A later recording is seen with the run's numbers.
+  std::string later = "date,a,b,c\n";
+  for (int t = 0; t < 40; ++t) later += "2021-01-01,100,100,100\n";
+  directory_.write("ramp.csv", later);
+  const auto changed = make_task(config_, 1);
+  changed->load(run.path());
+  EXPECT_NEAR(value_at(changed->make_batch(Split::train, 0, 1), 0, 0, 0), (100 - 9.5) / saved.inputs[0].deviation,
+              1e-5);
+
+  directory_.write("ramp.csv", "x,y\n1,2\n3,4\n5,6\n7,8\n");
+  EXPECT_REFUSED(make_task(config_, 1)->load(run.path()), "other columns");
+  run.write("standardisation.json", "{\"inputs\": [{\"column\": \"a\"}]}");
+  EXPECT_REFUSED(changed->load(run.path()), "not a saved standardisation");
+}
+
+TEST_F(Series, BaselineIsTheLastValue) {
+  config_.inputs = {"a"};
+  config_.targets = {"a", "b"};
+  config_.horizon = 3;
+  EXPECT_NEAR(make_task(config_, 1)->baseline(), (9.0 + 36.0) / 2, 1e-9);
+  config_.horizon = 0;  // the value one step before
+  EXPECT_NEAR(make_task(config_, 1)->baseline(), (1.0 + 4.0) / 2, 1e-9);
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the last value");
+}
+
+TEST_F(Series, TargetsMayHaveTheirOwnFile) {
+  config_.target_path = directory_.write("wanted.csv", [] {
+    std::string text;
+    for (int t = 0; t < 40; ++t) text += std::to_string(-t) + "\n";
+    return text;
+  }());
+  config_.inputs = {"b"};
+  config_.horizon = 0;
+  const auto task = make_task(config_, 1);
+  const Window& window = task->make_batch(Split::validation, 0, 1);
+  EXPECT_EQ(window.steps, 8);
+  EXPECT_EQ(value_at(window, 2, 0), 45.0f);
+  EXPECT_EQ(target_at(window, 2, 0), -22.0f);
+  config_.target_path = directory_.write("short.csv", "1\n2\n");
+  EXPECT_REFUSED(make_task(config_, 1), "as many");
+}
+
+TEST_F(Series, ReadsRawFloats) {
+  std::vector<float> numbers(60);
+  for (std::size_t i = 0; i < 60; ++i) numbers[i] = static_cast<float>(i);
+  config_.path = directory_.write("two.f32", {reinterpret_cast<const char*>(numbers.data()), 240});
+  config_.channels = 2;
+  config_.targets = {"1"};
+  const auto task = make_task(config_, 1);
+  const Window& window = task->make_batch(Split::train, 0, 1);
+  EXPECT_EQ(value_at(window, 3, 0, 1), 7.0f);
+  EXPECT_EQ(target_at(window, 3, 0), 9.0f);
+  config_.channels = 7;
+  EXPECT_REFUSED(make_task(config_, 1), "task.channels = 7");
+}
+
+TEST_F(Series, RefusesWhatItCannotRead) {
+  TaskConfig wrong = config_;
+  wrong.targets = {"bb"};
+  EXPECT_REFUSED(make_task(wrong, 1), "did you mean 'b'");
+  wrong = config_;
+  wrong.path = "";
+  EXPECT_REFUSED(make_task(wrong, 1), "task.path");
+  wrong.path = directory_.path() + "/absent.csv";
+  EXPECT_REFUSED(make_task(wrong, 1), "absent.csv");
+  wrong.path = directory_.write("thing.xyz", "1");
+  EXPECT_REFUSED(make_task(wrong, 1), "ending must tell the format");
+  wrong.path = directory_.write("some.npz", "1");
+  EXPECT_REFUSED(make_task(wrong, 1), "some.npz:name");
+  wrong = config_;
+  wrong.horizon = 20;
+  EXPECT_REFUSED(make_task(wrong, 1), "too few for a horizon of 20");
+  wrong = config_;
+  wrong.delimiter = ";;";
+  EXPECT_REFUSED(make_task(wrong, 1), "task.delimiter");
+}
+
+TEST(RealSeries, TransformerTemperatures) {
+  REQUIRE_REAL_DATA(data, "series/ETTh1.csv");
+  TaskConfig config{
+      .name = "series", .length = 96, .path = data + "/series/ETTh1.csv", .targets = {"OT"}, .horizon = 24};
+  const auto task = make_task(config, 1);
+  EXPECT_EQ(task->input().reals, 7);  // the date is no number
+  EXPECT_EQ(task->head().outputs, 1);
+  EXPECT_GT(task->baseline(), 0.01);
+  EXPECT_LT(task->baseline(), 1.0);
+  EXPECT_EQ(task->make_batch(Split::test, 0, 1).sources[0].steps, 3484u - 24);
+}
+
+TEST(RealSeries, ExchangeRatesWithoutAHeader) {
+  REQUIRE_REAL_DATA(data, "series/exchange_rate.txt.gz");
+  const auto task = make_task({.name = "series", .path = data + "/series/exchange_rate.txt.gz", .targets = {"7"}}, 1);
+  EXPECT_EQ(task->input().reals, 8);
+  EXPECT_EQ(task->make_batch(Split::train, 0, 1).sources[0].steps, 5312u - 1);
+}
+
+}  // namespace
+}  // namespace throughtime::testing
