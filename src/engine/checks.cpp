@@ -25,6 +25,20 @@ void check_tape(std::string_view speaker, const Tape& tape, const Window& window
     refuse(speaker, "the window has {} steps, its tape holds at most {}", window.steps, tape.shape().steps);
 }
 
+/// Steps where any row has a loss, against what the tape has room for.
+void check_loss_steps(const TapeShape& shape, const Window& window) {
+  if (shape.losses == 0 || shape.losses >= window.steps || shape.keep == Keep::nothing) return;
+  int steps = 0;
+  for (int step = 0; step < window.steps; ++step)
+    for (int row = 0; row < window.batch; ++row)
+      if (window.weight_at(step, row) != 0) {
+        ++steps;
+        break;
+      }
+  if (steps > shape.losses)
+    refuse("unroll", "{} steps of the window carry a loss, its tape was made for {} at most", steps, shape.losses);
+}
+
 void check_state_steps(const UnrollCall& call) {
   int before = -1;
   for (const int step : call.state_steps) {
@@ -49,12 +63,14 @@ void require_at_least(std::string_view speaker, std::string_view what, Buffer bu
 void check_tape_shape(const TapeShape& shape) {
   if (shape.steps < 1) refuse("tape", "steps must be at least 1, got {}", shape.steps);
   if (shape.batch < 1) refuse("tape", "batch must be at least 1, got {}", shape.batch);
+  if (shape.losses < 0) refuse("tape", "losses must be 0 (every step) or positive, got {}", shape.losses);
 }
 
 void check_unroll(const Model& model, const UnrollCall& call) {
   const Window& window = call.window;
   validate(window);
   check_tape("unroll", call.tape, window);
+  check_loss_steps(call.tape.shape(), window);
   const Sizes sizes(model, window);
   require_size("unroll", "parameters", call.parameters, model.parameters().size());
   if (call.initial_state) require_size("unroll", "initial_state", call.initial_state, sizes.states);
@@ -102,6 +118,13 @@ void check_update(const UpdateCall& call) {
   if (call.norm) require_size("apply_update", "norm", call.norm, 1);
   for (const Buffer& moment : call.optimizer.moments)
     require_size("apply_update", "a moment of the optimizer", moment, call.target.size);
+  if (const DynamicRegulariser* terms = call.regulariser) {
+    require_size("apply_update", "the regulariser's average", terms->average, call.target.size);
+    require_size("apply_update", "the regulariser's multiplier", terms->multiplier, call.target.size);
+    if (terms->diagnostics) require_size("apply_update", "the regulariser's diagnostics", terms->diagnostics, 3);
+    if (!(terms->alpha > 0) || !std::isfinite(terms->alpha))
+      refuse("apply_update", "alpha must be positive, for it divides, got {}", terms->alpha);
+  }
   if (!std::isfinite(call.rate)) refuse("apply_update", "rate must be a finite number, got {}", call.rate);
   if (!std::isfinite(call.gradient_scale))
     refuse("apply_update", "gradient_scale must be a finite number, got {}", call.gradient_scale);

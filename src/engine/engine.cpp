@@ -3,6 +3,7 @@
 #include "core/names.h"
 #include "engine/cpu/cpu_engine.h"
 #include "engine/reference/reference_engine.h"
+#include "throughtime/archive.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -11,6 +12,11 @@ std::vector<double> Engine::read(Buffer buffer) const {
   std::vector<double> values(buffer.size);
   read(buffer, values);
   return values;
+}
+
+void OptimizerState::archive(Archive& archive, Engine& engine) {
+  archive.integer("step", step);
+  for (std::size_t k = 0; k < moments.size(); ++k) archive.buffer("moment." + std::to_string(k), engine, moments[k]);
 }
 
 std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config) {

@@ -45,6 +45,7 @@ class HostEngine : public Engine {
   HostEngine(const Model& model, EngineConfig config) : model_(model), config_(std::move(config)) {}
 
   const Model& model() const override { return model_; }
+  std::size_t number_bytes() const override { return sizeof(Real); }
 
   Buffer allocate(std::size_t size) override {
     buffers_.push_back({AlignedArray<Real>(size), 0});

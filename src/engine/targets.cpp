@@ -34,12 +34,12 @@ void check_row(const InputConfig& input, const Window& window, int step, int row
   if (place.padding) return;
   if (input.vocabulary > 0 && (place.token() < 0 || place.token() >= input.vocabulary))
     refuse("window", "token at step {}, row {} (source {}, position {}) must be between 0 and {}, got {}", step, row,
-           source_of(window, row), place.position, input.vocabulary - 1, place.token());
+           source_of(window, row), place.position(), input.vocabulary - 1, place.token());
   const std::span reals(place.reals(), static_cast<std::size_t>(input.reals));
   if (!reals.empty() && has_bad_number(reals)) {
     const std::size_t i = first_bad_number(reals);
     refuse("window", "input {} at step {}, row {} (source {}, position {}) must be a finite number, got {}", i, step,
-           row, source_of(window, row), place.position, reals[i]);
+           row, source_of(window, row), place.position(), reals[i]);
   }
 }
 
@@ -62,7 +62,7 @@ Offer offer_at(const Window& window, int step, int row) {
       const Place place = place_at(window, step, row);
       if (place.padding) return {};
       return {place.source->labels, place.source->target_values, place.source->target_width,
-              static_cast<std::size_t>(place.position)};
+              static_cast<std::size_t>(place.index)};
     }
     case TargetLayout::per_step:
       return {targets.labels, targets.values, targets.width, per_step};
@@ -84,7 +84,7 @@ void check_target(const Model& model, const Window& window, int step, int row) {
     const std::int32_t label = offer.labels[offer.entry];
     if (label < 0 || label >= model.outputs())
       refuse("window", "label at step {}, row {} (source {}, position {}) must be between 0 and {}, got {}", step, row,
-             source_of(window, row), place_at(window, step, row).position, model.outputs() - 1, label);
+             source_of(window, row), place_at(window, step, row).position(), model.outputs() - 1, label);
     return;
   }
   if (offer.values.empty())
@@ -100,7 +100,7 @@ void check_target(const Model& model, const Window& window, int step, int row) {
   if (has_bad_number(values)) {
     const std::size_t i = first_bad_number(values);
     refuse("window", "target {} at step {}, row {} (source {}, position {}) must be a finite number, got {}", i, step,
-           row, source_of(window, row), place_at(window, step, row).position, values[i]);
+           row, source_of(window, row), place_at(window, step, row).position(), values[i]);
   }
 }
 

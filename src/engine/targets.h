@@ -13,11 +13,12 @@ namespace throughtime {
 /// Where a row of a window reads at one step.
 struct Place {
   const Source* source = nullptr;
-  std::int64_t position = 0;
-  bool padding = false;  // outside the source: the input is zero
+  std::int64_t index = 0;  // among the steps that the source holds
+  bool padding = false;    // outside the source: the input is zero
 
-  std::int32_t token() const { return source->tokens[static_cast<std::size_t>(position)]; }
-  const float* reals() const { return source->values.data() + static_cast<std::size_t>(position) * source->reals; }
+  std::int32_t token() const { return source->tokens[static_cast<std::size_t>(index)]; }
+  std::int64_t position() const { return source->first + index; }
+  const float* reals() const { return source->values.data() + static_cast<std::size_t>(index) * source->reals; }
 };
 
 inline int source_of(const Window& window, int row) {
@@ -26,8 +27,8 @@ inline int source_of(const Window& window, int row) {
 
 inline Place place_at(const Window& window, int step, int row) {
   const Source& source = window.sources[static_cast<std::size_t>(source_of(window, row))];
-  const std::int64_t position = window.start[static_cast<std::size_t>(row)] + step;
-  return {&source, position, position < 0 || position >= static_cast<std::int64_t>(source.steps)};
+  const std::int64_t index = window.start[static_cast<std::size_t>(row)] + step - source.first;
+  return {&source, index, index < 0 || index >= static_cast<std::int64_t>(source.steps)};
 }
 
 /// The target of one row in the window's own numbers: a label, or `values` [outputs]; neither where there is none.

@@ -11,11 +11,17 @@ class Bptt final : public Learner {
   Bptt(Trainee& trainee, const StretchShape& shape)
       : Learner(trainee),
         shape_(shape),
-        tape_(trainee.engine.make_tape({.steps = shape.steps, .batch = shape.batch, .keep = Keep::gradient})),
+        tape_(trainee.engine.make_tape(
+            {.steps = shape.steps, .batch = shape.batch, .keep = Keep::gradient, .losses = shape.losses})),
         state_(trainee.engine.allocate(static_cast<std::size_t>(shape.batch) * trainee.engine.model().state_size())) {}
 
   std::string_view name() const override { return "bptt"; }
   std::size_t activation_bytes() const override { return tape_->activation_bytes(); }
+
+  void archive(Archive& archive) override {
+    Learner::archive(archive);
+    archive.buffer("state", trainee_.engine, state_);
+  }
 
   void learn(const Window& stretch, const RateFunction& rate) override {
     check_stretch(name(), shape_, stretch);

@@ -16,7 +16,8 @@ class BpttRecompute final : public Learner {
     Engine& engine = trainee.engine;
     const std::size_t state = static_cast<std::size_t>(shape.batch) * engine.model().state_size();
     scout_ = engine.make_tape({.steps = segment_, .batch = shape.batch, .keep = Keep::nothing});
-    tape_ = engine.make_tape({.steps = segment_, .batch = shape.batch, .keep = Keep::gradient});
+    tape_ = engine.make_tape(
+        {.steps = segment_, .batch = shape.batch, .keep = Keep::gradient, .losses = shape.losses});
     for (int k = 0; k < segments(shape.steps); ++k) starts_.push_back(engine.allocate(state));
     state_ = engine.allocate(state);
     cotangent_ = engine.allocate(state);
@@ -24,7 +25,15 @@ class BpttRecompute final : public Learner {
   }
 
   std::string_view name() const override { return "bptt"; }
-  std::size_t activation_bytes() const override { return scout_->activation_bytes() + tape_->activation_bytes(); }
+  std::size_t activation_bytes() const override {
+    const std::size_t starts = starts_.size() * state_.size * trainee_.engine.number_bytes();
+    return scout_->activation_bytes() + tape_->activation_bytes() + starts;
+  }
+
+  void archive(Archive& archive) override {
+    Learner::archive(archive);
+    archive.buffer("state", trainee_.engine, state_);
+  }
 
   void learn(const Window& stretch, const RateFunction& rate) override {
     check_stretch(name(), shape_, stretch);

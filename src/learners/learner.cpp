@@ -19,6 +19,7 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
       {{"bptt", "back-propagation through the whole stretch; memory = full or recompute"}, make_bptt},
       {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"}, make_tbptt},
+      {{"fptt", "forward propagation: K windows, an update after each, held near their average"}, make_fptt},
   };
   return table;
 }
@@ -52,13 +53,20 @@ double Learner::take_mean_loss() {
   return mean;
 }
 
-void Learner::update(double divisor, const RateFunction& rate) {
+void Learner::archive(Archive& archive) {
+  archive.integer("updates", updates_);
+  archive.number("loss_weight", loss_weight_);
+  archive.buffer("loss_sum", trainee_.engine, loss_sum_);
+}
+
+void Learner::update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser) {
   trainee_.engine.apply_update({.target = trainee_.parameters,
                                 .gradient = trainee_.gradient,
                                 .optimizer = *trainee_.optimizer,
                                 .rate = rate(++updates_),
                                 .gradient_scale = 1 / divisor,
-                                .clip = trainee_.clip});
+                                .clip = trainee_.clip,
+                                .regulariser = regulariser});
 }
 
 std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {

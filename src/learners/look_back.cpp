@@ -88,4 +88,15 @@ void LookBack::finish(const Window& stretch) {
   for (std::int64_t& next : next_) next += stretch.steps;
 }
 
+void LookBack::archive(Archive& archive) {
+  archive.integer("history", history_);
+  archive.integer_list("reset_flags", flags_);
+  archive.integer_list("next_positions", next_);
+  archive.integer_list("sources", source_);
+  const auto batch = static_cast<std::size_t>(batch_);
+  const bool fits = history_ >= 0 && history_ <= steps_ && flags_.size() == static_cast<std::size_t>(history_) * batch;
+  const bool rows = next_.size() == (history_ > 0 ? batch : next_.size()) && (source_.empty() || source_.size() == batch);
+  if (!fits || !rows) refuse("tbptt", "the saved look-back of {} steps is not one of {} rows", history_, batch_);
+}
+
 }  // namespace throughtime

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "throughtime/archive.h"
 #include "throughtime/window.h"
 
 namespace throughtime {
@@ -23,6 +24,7 @@ class LookBack {
   void cut(const Window& stretch, int first, int length, Window& part);
   /// The stretch is over: remembers its end.
   void finish(const Window& stretch);
+  void archive(Archive& archive);
 
  private:
   void cut_targets(const Window& stretch, int past, int length, Window& part);

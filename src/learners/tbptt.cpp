@@ -56,7 +56,8 @@ class Tbptt final : public Learner {
         rows_(2 * static_cast<std::size_t>(shape.batch)) {
     Engine& engine = trainee.engine;
     const int scout_steps = std::min(32, shape.steps);
-    tape_ = engine.make_tape({.steps = lengths.steps, .batch = shape.batch, .keep = Keep::gradient});
+    tape_ = engine.make_tape(
+        {.steps = lengths.steps, .batch = shape.batch, .keep = Keep::gradient, .losses = lengths.losses});
     scout_ = engine.make_tape({.steps = scout_steps, .batch = shape.batch, .keep = Keep::nothing});
     const std::size_t state = static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(width_);
     state_ = engine.allocate(state);
@@ -68,6 +69,18 @@ class Tbptt final : public Learner {
 
   std::string_view name() const override { return "tbptt"; }
   std::size_t activation_bytes() const override { return tape_->activation_bytes() + scout_->activation_bytes(); }
+
+  void archive(Archive& archive) override {
+    Learner::archive(archive);
+    archive.buffer("state", trainee_.engine, state_);
+    archive.buffer("pair", trainee_.engine, pair_);
+    archive.integer("kept_count", kept_count_);
+    archive.integer("kept_first", kept_[0]);
+    archive.integer("kept_second", kept_[1]);
+    look_back_.archive(archive);
+    if (kept_count_ < 1 || kept_count_ > 2 || kept_[0] < -look_back_.history() || kept_[0] > 0)
+      refuse(name(), "the saved state before step {} cannot be used", kept_[0]);
+  }
 
   void learn(const Window& stretch, const RateFunction& rate) override {
     check_stretch(name(), shape_, stretch);

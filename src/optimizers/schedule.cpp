@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/names.h"
+#include "throughtime/archive.h"
 #include "throughtime/error.h"
 #include "throughtime/optimizer.h"
 
@@ -22,7 +23,7 @@ Schedule::Schedule(ScheduleConfig config, double base_rate) : config_(std::move(
 }
 
 double Schedule::rate(std::int64_t update, double epoch) const {
-  if (config_.name == "plateau") return base_rate_ * state_.multiplier;
+  if (config_.name == "plateau") return base_rate_ * multiplier_;
   if (config_.name == "inverse_sqrt") return base_rate_ / std::sqrt(static_cast<double>(update));
   double rate = base_rate_;
   if (config_.name == "factor_at")
@@ -34,15 +35,22 @@ double Schedule::rate(std::int64_t update, double epoch) const {
 void Schedule::observe_validation(double loss) {
   if (config_.name != "plateau") return;
   // Written so that a loss that is no number counts as no improvement.
-  if (state_.seen ? loss < state_.best : !std::isnan(loss)) {
-    state_.best = loss;
-    state_.seen = true;
-    state_.bad = 0;
+  if (seen_ ? loss < best_ : !std::isnan(loss)) {
+    best_ = loss;
+    seen_ = true;
+    bad_ = 0;
     return;
   }
-  if (++state_.bad <= config_.patience) return;
-  state_.multiplier *= config_.factor;
-  state_.bad = 0;
+  if (++bad_ <= config_.patience) return;
+  multiplier_ *= config_.factor;
+  bad_ = 0;
+}
+
+void Schedule::archive(Archive& archive) {
+  archive.number("multiplier", multiplier_);
+  archive.number("best", best_);
+  archive.integer("seen", seen_);
+  archive.integer("bad", bad_);
 }
 
 }  // namespace throughtime

@@ -40,6 +40,7 @@ class RecordingEngine final : public Engine {
   const Model& model() const override { return inner_->model(); }
   std::string_view name() const override { return "recording"; }
   int threads() const override { return 1; }
+  std::size_t number_bytes() const override { return inner_->number_bytes(); }
   Buffer allocate(std::size_t size) override { return inner_->allocate(size); }
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override { return inner_->make_tape(shape); }
   std::unique_ptr<OptimizerState> make_optimizer(const OptimizerConfig& config, Buffer target) override {

@@ -136,7 +136,7 @@ class SlicePullBack {
     if (k == top() && call_.losses)
       for (int r = 0; r < slice_.rows; ++r)
         if (call_.window.weight_at(l, slice_.first + r) != 0.0f) {
-          const float* from = slice_.d_top.data() + (static_cast<std::size_t>(l) * slice_.rows + r) * hidden;
+          const float* from = slice_.sent_back(l, r);
           float* own = work(k).cotangent.data() + r * hidden;
           for (std::size_t i = 0; i < hidden; ++i) own[i] += from[i];
         }

@@ -1,20 +1,17 @@
 #include "engine/cpu/cpu_engine.h"
 
-#include <cmath>
-
 #include "core/instructions.h"
 #include "engine/checks.h"
 #include "engine/cpu/collect.h"
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/passes.h"
 #include "engine/cpu/thread_pool.h"
+#include "engine/cpu/update.h"
 #include "engine/host_engine.h"
 
 namespace throughtime::cpu {
 
 namespace {
-
-constexpr std::size_t kUpdateBlock = 16384;  // elements of the flat vector that one task updates
 
 class CpuEngine final : public HostEngine<float> {
  public:
@@ -38,7 +35,24 @@ class CpuEngine final : public HostEngine<float> {
 
   void unroll(const UnrollCall& call) override;
   void pull_back(const PullBackCall& call) override;
-  void apply_update(const UpdateCall& call) override;
+  void apply_update(const UpdateCall& call) override {
+    check_update(call);
+    HostOptimizer<float>& optimizer = own(call.optimizer);
+    UpdateArrays arrays;
+    arrays.size = call.target.size;
+    arrays.gradient = change(call.gradient);
+    arrays.weights = change(call.target);
+    arrays.norm = change_or_null(call.norm);
+    for (std::size_t k = 0; k < optimizer.moments.size(); ++k) optimizer.pointers[k] = change(optimizer.moments[k]);
+    if (call.regulariser) {
+      arrays.average = change(call.regulariser->average);
+      arrays.multiplier = change(call.regulariser->multiplier);
+      arrays.diagnostics = change_or_null(call.regulariser->diagnostics);
+    }
+    if (config_.communicator)
+      config_.communicator->all_reduce_sum(std::span<float>(arrays.gradient, arrays.size));
+    updater_.run(call, optimizer, arrays, pool_);
+  }
 
  private:
   CpuTape& own(Tape& tape) const {
@@ -59,15 +73,13 @@ class CpuEngine final : public HostEngine<float> {
     return {model_, packed_, products_, cells_, head_, values};
   }
 
-  double squares(const float* values, std::size_t size);
-
   ThreadPool pool_;
   ProductKernels products_;
   HeadKernels<float> head_;
   std::vector<CellKernels<float>> cells_;
   PackedModel packed_;
   GradientCollector collector_;
-  std::vector<double> partial_;  // of sums over blocks; grows to the longest vector once
+  Updater updater_;
 };
 
 void CpuEngine::unroll(const UnrollCall& call) {
@@ -125,57 +137,6 @@ void CpuEngine::pull_back(const PullBackCall& call) {
     const FlushDenormals flush;
     collector_.run(context, arrays, tape.slices, call.add, pool_, change(call.gradient));
   }
-}
-
-/// Sum of squares in blocks of fixed size, added in their order: the same bits for any thread count.
-double CpuEngine::squares(const float* values, std::size_t size) {
-  const std::size_t blocks = (size + kUpdateBlock - 1) / kUpdateBlock;
-  if (partial_.size() < blocks) partial_.resize(blocks);
-  pool_.run(static_cast<int>(blocks), [&](int i) {
-    const std::size_t begin = static_cast<std::size_t>(i) * kUpdateBlock;
-    partial_[static_cast<std::size_t>(i)] =
-        products_.sum_of_squares(std::min(kUpdateBlock, size - begin), values + begin);
-  });
-  double sum = 0;
-  for (std::size_t i = 0; i < blocks; ++i) sum += partial_[i];
-  return sum;
-}
-
-void CpuEngine::apply_update(const UpdateCall& call) {
-  check_update(call);
-  HostOptimizer<float>& optimizer = own(call.optimizer);
-  float* gradient = change(call.gradient);
-  const std::size_t size = call.target.size;
-  if (config_.communicator) config_.communicator->all_reduce_sum(std::span<float>(gradient, size));
-
-  // The kernel clamps before it multiplies: clamp(g s, c) = s clamp(g, c / |s|).
-  const double scale = call.gradient_scale;
-  const double clip_value = call.clip.value > 0 ? call.clip.value / std::abs(scale) : 0.0;
-  double factor = scale;
-  if (call.norm || call.clip.norm > 0) {
-    double norm = std::abs(scale) * std::sqrt(squares(gradient, size));
-    if (call.norm) *change(call.norm) = static_cast<float>(norm);
-    if (call.clip.norm > 0 && clip_value > 0) {
-      const auto bound = static_cast<float>(clip_value);
-      for (std::size_t i = 0; i < size; ++i) gradient[i] = std::clamp(gradient[i], -bound, bound);
-      norm = std::abs(scale) * std::sqrt(squares(gradient, size));
-    }
-    if (call.clip.norm > 0) factor *= std::min(1.0, call.clip.norm / (norm + 1e-6));
-  }
-
-  const UpdateCoefficients coefficients = optimizer.type.coefficients(optimizer.config, ++optimizer.step, call.rate);
-  const OptimizerType::Fast update = optimizer.type.fast();
-  float* weights = change(call.target);
-  for (std::size_t k = 0; k < optimizer.moments.size(); ++k) optimizer.pointers[k] = change(optimizer.moments[k]);
-  constexpr int kMostMoments = 4;
-  const int blocks = static_cast<int>((size + kUpdateBlock - 1) / kUpdateBlock);
-  pool_.run(blocks, [&](int i) {
-    const std::size_t begin = static_cast<std::size_t>(i) * kUpdateBlock;
-    float* moments[kMostMoments] = {};
-    for (std::size_t k = 0; k < optimizer.pointers.size(); ++k) moments[k] = optimizer.pointers[k] + begin;
-    update(coefficients, std::min(kUpdateBlock, size - begin), static_cast<float>(factor), static_cast<float>(clip_value),
-           gradient + begin, weights + begin, moments);
-  });
 }
 
 }  // namespace

@@ -280,6 +280,16 @@ void move_last_slot(const Context& context, Slice& slice, int slot) {
                   slice.rows * slice.layers[k].hidden * sizeof(float));
 }
 
+/// Steps with a loss share d_top in their order.
+void assign_loss_slots(const Window& window, Slice& slice) {
+  std::int32_t next = 0;
+  for (int l = 0; l < window.steps; ++l) {
+    bool any = false;
+    for (int r = 0; r < slice.rows; ++r) any |= window.weight_at(l, slice.first + r) != 0.0f;
+    slice.loss_slot[static_cast<std::size_t>(l)] = any ? next++ : -1;
+  }
+}
+
 }  // namespace
 
 void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice) {
@@ -289,6 +299,7 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
   if (call.states) hand_out_states(context, call, slice, 0, 0);
   slice.loss = 0;
   slice.head_rows = 0;
+  if (keeps) assign_loss_slots(window, slice);
   for (int begin = 0; begin < window.steps; begin += slice.chunk) {
     const int end = std::min(window.steps, begin + slice.chunk);
     const int base = keeps ? 0 : begin;

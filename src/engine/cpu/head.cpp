@@ -107,8 +107,7 @@ class HeadBlock {
     const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
     float* d = work_.d_hidden.data() + i * hidden_stride_;
     if (masked()) multiply_by_mask(step, row, d);
-    std::copy_n(d, hidden_stride_,
-                slice_.d_top.data() + (static_cast<std::size_t>(step - pass_.base) * slice_.rows + row) * hidden_stride_);
+    std::copy_n(d, hidden_stride_, slice_.sent_back(step, row));
   }
 
   void add_gradient(LinearGradient& sums, const PackedLinear& linear, const float* d, std::size_t d_stride, const float* x,

@@ -44,7 +44,9 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
     head.step.resize(head_rows);
     head.row.resize(head_rows);
     if (back) {
-      slice.d_top = Array(kept_rows * padded(model.top_hidden()));
+      const int losses = shape.losses == 0 ? shape.steps : std::min(shape.losses, shape.steps);
+      slice.d_top = Array(losses * rows * padded(model.top_hidden()));
+      slice.loss_slot.resize(static_cast<std::size_t>(shape.steps));
       slice.d_below = Array(chunk_rows * widest);
       head.d_hidden = Array(head_rows * padded(model.top_hidden()));
       if (packed.head_inner.outputs > 0) head.d_inner = Array(head_rows * (padded(packed.head_inner.outputs) + kSkew));

@@ -70,7 +70,8 @@ struct Slice {
 
   Array raw;  // [L][R][raw inputs, padded], where an encoder follows
   std::vector<LayerTape> layers;
-  Array d_top;                  // [L][R][Hp]: what the head sends back, where the weight is not 0
+  Array d_top;                  // [losses][R][Hp]: what the head sends back, where the weight is not 0
+  std::vector<std::int32_t> loss_slot;  // [L]: the place in d_top of a step with a loss, else -1
   std::vector<LayerWork> work;
   Array d_below;                // [C][R][widest input, padded]
   Array d_raw;                  // [L][R][raw inputs, padded], where an embedding is trained
@@ -82,6 +83,11 @@ struct Slice {
   double loss = 0;              // sum of weight * loss of the last unroll
   int head_rows = 0;            // rows that the head's gradients sum over; 0: they hold nothing
 
+  /// dL/dh that the head sent back to row `row` at a step with a loss.
+  float* sent_back(int step, int row) {
+    const std::size_t width = layers.back().hidden;
+    return d_top.data() + (static_cast<std::size_t>(loss_slot[static_cast<std::size_t>(step)]) * rows + row) * width;
+  }
   float* state(int layer, int tensor, int slot) {
     LayerTape& t = layers[static_cast<std::size_t>(layer)];
     return t.states.data() + tensor * t.state_plane + static_cast<std::size_t>(slot) * rows * t.hidden;

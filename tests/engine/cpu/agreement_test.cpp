@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/engine_run.h"
+#include "support/errors.h"
 #include "support/numeric.h"
 #include "throughtime/random.h"
 
@@ -147,6 +148,37 @@ TEST_P(CpuAgreement, OfBitsForAnyThreadCount) {
       EXPECT_EQ(b.initial_cotangent, d.initial_cotangent) << threads;
     }
   }
+}
+
+TEST(CpuTape, HoldsWhatTheHeadSendsBackOnlyForStepsWithALoss) {
+  ProblemSpec spec;
+  spec.model = stack_of("lstm", {16});
+  spec.steps = 50;
+  Problem problem = random_problem(spec);
+  std::fill(problem.window.weight.begin(), problem.window.weight.end() - problem.window.batch, 0.0f);
+  EngineRun reference(problem), fast(problem, cpu());
+  Engine& engine = fast.engine();
+  const auto all = engine.make_tape({.steps = 50, .batch = problem.window.batch});
+  const auto last = engine.make_tape({.steps = 50, .batch = problem.window.batch, .losses = 1});
+  EXPECT_EQ(all->activation_bytes() - last->activation_bytes(), 49u * problem.window.batch * 16 * sizeof(float));
+
+  const Buffer gradient = engine.allocate(problem.parameters.size());
+  engine.unroll({.window = problem.window, .parameters = fast.parameters(), .tape = *last});
+  engine.pull_back({.tape = *last, .window = problem.window, .parameters = fast.parameters(), .gradient = gradient});
+  reference.unroll();
+  expect_close("gradient", engine.read(gradient), reference.pull_back().gradient, 1e-3);
+
+  problem.window.weight.front() = 1.0f;
+  EXPECT_REFUSED(engine.unroll({.window = problem.window, .parameters = fast.parameters(), .tape = *last}),
+                 "2 steps of the window carry a loss, its tape was made for 1 at most");
+}
+
+TEST(CpuEngine, RefusesToPullBackThroughParametersThatHaveChanged) {
+  const Problem problem = random_problem({.model = stack_of("gru", {4})});
+  EngineRun run(problem, cpu());
+  run.unroll();
+  run.set_parameters(problem.parameters);
+  EXPECT_REFUSED(run.pull_back(), "parameters have changed since the window was unrolled");
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, CpuAgreement, ::testing::ValuesIn(cell_names()),
