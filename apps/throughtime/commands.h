@@ -4,11 +4,19 @@
 
 namespace throughtime {
 
-// Each adds one subcommand. A command throws InvalidInput (exit code 2) or RunFailure (exit code 1).
+// Each adds one subcommand. A command throws InvalidInput (exit code 2), RunFailure (exit code 1) or Interrupted.
 void add_train_command(CLI::App& app);
+void add_evaluate_command(CLI::App& app);
+void add_predict_command(CLI::App& app);
+void add_inspect_command(CLI::App& app);
+void add_export_command(CLI::App& app);
+void add_import_command(CLI::App& app);
+void add_compare_command(CLI::App& app);
+void add_tune_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_gradcheck_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
+void add_data_command(CLI::App& app);
 void add_help_command(CLI::App& app);
 
 }  // namespace throughtime

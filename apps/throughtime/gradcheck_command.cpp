@@ -29,7 +29,9 @@ GradientErrors check_pair(const std::string& cell, const std::string& head) {
   return worst;
 }
 
-std::string error_text(double error, double limit) { return fmt::format("{:.1e}{}", error, error <= limit ? "" : " !"); }
+std::string error_text(double error, double limit) {
+  return fmt::format("{:.1e}{}", error, error <= limit ? "" : " !");
+}
 
 void check_all(const std::string& only_cell) {
   std::vector<const CellType*> cells = all_cells();
@@ -39,14 +41,16 @@ void check_all(const std::string& only_cell) {
   for (const CellType* cell : cells) {
     for (const HeadType* head : all_heads()) {
       const GradientErrors errors = check_pair(cell->name, head->name);
-      table.add_row({cell->name, head->name, error_text(errors.reference, reference_limit),
-                     error_text(errors.cpu, cpu_limit)});
+      table.add_row(
+          {cell->name, head->name, error_text(errors.reference, reference_limit), error_text(errors.cpu, cpu_limit)});
       worst = worse(worst, errors);
     }
   }
   table.add_row({"worst", "", error_text(worst.reference, reference_limit), error_text(worst.cpu, cpu_limit)});
-  fmt::print(stderr, "Relative errors: reference against central differences (limit {:.0e}), cpu against reference (limit {:.0e})\n",
-             reference_limit, cpu_limit);
+  fmt::print(
+      stderr,
+      "Relative errors: reference against central differences (limit {:.0e}), cpu against reference (limit {:.0e})\n",
+      reference_limit, cpu_limit);
   fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
   std::fflush(stdout);
   if (worst.reference > reference_limit || worst.cpu > cpu_limit)

@@ -73,7 +73,8 @@ std::string table_text(const Listing& rows) {
   Table table(columns);
   for (const Json& row : rows) {
     std::vector<std::string> cells;
-    for (const auto& [key, value] : row.items()) cells.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+    for (const auto& [key, value] : row.items())
+      cells.push_back(value.is_string() ? value.get<std::string>() : value.dump());
     table.add_row(cells);
   }
   return table.text(style_of(STDOUT_FILENO));

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "core/names.h"
+#include "interrupt.h"
 #include "throughtime/error.h"
 
 namespace {
@@ -48,15 +49,25 @@ int main(int argc, char** argv) {
   CLI::App app("Train recurrent networks on sequences of any length, in the memory you choose.", "throughtime");
   app.require_subcommand(1);
   throughtime::add_train_command(app);
+  throughtime::add_evaluate_command(app);
+  throughtime::add_predict_command(app);
+  throughtime::add_compare_command(app);
+  throughtime::add_tune_command(app);
+  throughtime::add_inspect_command(app);
+  throughtime::add_export_command(app);
+  throughtime::add_import_command(app);
   throughtime::add_list_command(app);
   throughtime::add_gradcheck_command(app);
   throughtime::add_bench_command(app);
+  throughtime::add_data_command(app);
   throughtime::add_help_command(app);
   try {
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
     return answer(app, error);
+  } catch (const throughtime::Interrupted& stop) {
+    return complain(stop.exit_code(), stop.what());
   } catch (const throughtime::InvalidInput& error) {
     return complain(bad_input, error.what());
   } catch (const std::bad_alloc&) {

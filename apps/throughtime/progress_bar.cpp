@@ -47,7 +47,11 @@ std::string progress_text(const ProgressState& state, const Style& style) {
   std::vector<Part> parts = {
       {percent, 9},
       {fmt::format("{}/{}", state.iteration, state.iterations), 2},
-      {fmt::format("{:.{}f} it/s", rate, rate < 10 ? 2 : rate < 100 ? 1 : 0), 1},
+      {fmt::format("{:.{}f} it/s", rate,
+                   rate < 10    ? 2
+                   : rate < 100 ? 1
+                                : 0),
+       1},
       {fmt::format("loss {:.4g}", state.loss), 8},
       {fmt::format("ETA {}", rate > 0 ? duration_text(left) : "--:--"), 3},
   };

@@ -68,6 +68,8 @@ std::string progress_text(const ProgressState& state, const Style& style);
 class ProgressBar {
  public:
   ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ~ProgressBar() { clear(); }
   void show(const ProgressState& state);
   /// Takes the live line away.
   void clear();

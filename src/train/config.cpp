@@ -161,6 +161,78 @@ void check_together(const RunConfig& config, const std::string& where) {
   require_one_or_each(where, "model.hidden", config.model.hidden.size(), config.model.layers);
 }
 
+constexpr const char* arm_key = "arm";
+
+toml::table parse_document(const std::string& text, const std::string& where) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    refuse("config", "{}: {}", at_line(where, error.source()), error.description());
+  }
+}
+
+/// Assigns every key of every table of a document.
+void assign_tables(RunConfig& config, const toml::table& document, const std::string& where) {
+  const std::vector<std::string> tables = table_names();
+  for (const auto& [table_key, table_node] : document) {
+    const std::string name(table_key.str());
+    const std::string place = at_line(where, table_key.source());
+    const toml::table* table = table_node.as_table();
+    if (std::find(tables.begin(), tables.end(), name) == tables.end()) refuse_name(place, "table", name, tables);
+    if (table == nullptr) refuse("config", "{}: {} must be a table, got {}", place, name, kind_text(table_node));
+    for (const auto& [key, node] : *table)
+      assign(name + "." + std::string(key.str()), config, node, at_line(where, key.source()));
+  }
+}
+
+struct Arm {
+  std::string name;
+  toml::table overrides;
+};
+
+/// Takes the `[[arm]]` entries out of a document.
+std::vector<Arm> take_arms(toml::table& document, const std::string& where) {
+  std::vector<Arm> arms;
+  const auto found = document.find(arm_key);
+  if (found == document.end()) return arms;
+  const std::string place = at_line(where, found->first.source());
+  const toml::array* entries = found->second.as_array();
+  if (entries == nullptr || entries->empty()) refuse("config", "{}: arms are written as [[arm]]", place);
+  for (const toml::node& node : *entries) {
+    const toml::table* table = node.as_table();
+    const toml::node* name = table == nullptr ? nullptr : table->get("name");
+    if (name == nullptr || !name->is_string() || name->as_string()->get().empty())
+      refuse("config", "{}: an arm needs a name, such as name = \"first\"", at_line(where, node.source()));
+    Arm arm{name->as_string()->get(), *table};
+    for (const Arm& other : arms)
+      if (other.name == arm.name)
+        refuse("config", "{}: there are two arms named '{}'", at_line(where, node.source()), arm.name);
+    arm.overrides.erase("name");
+    arms.push_back(std::move(arm));
+  }
+  document.erase(arm_key);
+  return arms;
+}
+
+/// Paths do not depend on where a run is continued from; "-" is stdin.
+void make_absolute(RunConfig& config, const std::filesystem::path& base) {
+  const auto resolve = [&](std::string& path) {
+    if (!path.empty() && path != "-") path = (base / path).lexically_normal().string();
+  };
+  for (std::string* path : {&config.task.data, &config.task.path, &config.task.target_path}) resolve(*path);
+  for (std::string& path : config.task.files) resolve(path);
+}
+
+void apply_overrides(RunConfig& config, const std::vector<std::string>& overrides) {
+  for (const std::string& assignment : overrides) set_option(config, assignment, "--set");
+  make_absolute(config, std::filesystem::current_path());
+}
+
+void add_arm_name(RunConfig& config, const std::string& arm) {
+  config.run.name += "/" + arm;
+  if (!config.run.directory.empty()) config.run.directory += "/" + arm;
+}
+
 }  // namespace
 
 const Option& find_option(const std::string& key, const std::string& where) {
@@ -185,36 +257,60 @@ void set_option(RunConfig& config, const std::string& assignment, const std::str
 
 RunConfig parse_config(const std::string& text, const std::string& where) {
   RunConfig config;
-  toml::table document;
-  try {
-    document = toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    refuse("config", "{}: {}", at_line(where, error.source()), error.description());
-  }
-  const std::vector<std::string> tables = table_names();
-  for (const auto& [table_key, table_node] : document) {
-    const std::string name(table_key.str());
-    const std::string place = at_line(where, table_key.source());
-    const toml::table* table = table_node.as_table();
-    if (std::find(tables.begin(), tables.end(), name) == tables.end())
-      refuse_name(place, "table", name, tables);
-    if (table == nullptr) refuse("config", "{}: {} must be a table, got {}", place, name, kind_text(table_node));
-    for (const auto& [key, node] : *table)
-      assign(name + "." + std::string(key.str()), config, node, at_line(where, key.source()));
-  }
+  const toml::table document = parse_document(text, where);
+  if (const auto arms = document.find(arm_key); arms != document.end())
+    refuse("config", "{}: there are no arms here; throughtime train runs them", at_line(where, arms->first.source()));
+  assign_tables(config, document, where);
   return config;
 }
 
-RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides) {
+std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
+                                 const std::string& arm) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path))
-    refuse("config", "cannot read {}: it is not a readable file", path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  RunConfig config = parse_config(text, path);
-  for (const std::string& assignment : overrides) set_option(config, assignment, "--set");
-  if (config.run.name.empty()) config.run.name = std::filesystem::path(path).stem().string();
-  check_together(config, path);
-  return config;
+  if (!file || std::filesystem::is_directory(path)) refuse("config", "cannot read {}: it is not a readable file", path);
+  toml::table document = parse_document({std::istreambuf_iterator<char>(file), {}}, path);
+  const std::vector<Arm> arms = take_arms(document, path);
+  RunConfig base;
+  assign_tables(base, document, path);
+  if (base.run.name.empty()) base.run.name = std::filesystem::path(path).stem().string();
+
+  const auto finish = [&](RunConfig config) {
+    make_absolute(config, std::filesystem::absolute(path).parent_path());
+    if (!config.run.directory.empty())
+      config.run.directory = (std::filesystem::absolute(path).parent_path() / config.run.directory).string();
+    return config;
+  };
+  std::vector<RunConfig> configs;
+  std::vector<std::string> names;
+  for (const Arm& entry : arms) {
+    names.push_back(entry.name);
+    if (!arm.empty() && entry.name != arm) continue;
+    RunConfig config = base;
+    assign_tables(config, entry.overrides, path);
+    config = finish(config);
+    apply_overrides(config, overrides);
+    add_arm_name(config, entry.name);
+    configs.push_back(config);
+  }
+  if (!arm.empty() && configs.empty()) refuse_name(path, "arm", arm, names);
+  if (arms.empty()) {
+    configs.push_back(finish(base));
+    apply_overrides(configs.back(), overrides);
+  }
+  for (const RunConfig& config : configs) check_together(config, path);
+  return configs;
+}
+
+RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides, const std::string& arm) {
+  const std::vector<RunConfig> configs = load_arms(path, overrides, arm);
+  if (configs.size() > 1)
+    refuse("config", "{} has {} arms; pick one with --arm NAME (the first is {})", path, configs.size(),
+           configs.front().run.name);
+  return configs.front();
+}
+
+std::string run_directory(const RunConfig& config) {
+  return config.run.directory.empty() ? "runs/" + config.run.name : config.run.directory;
 }
 
 std::string resolved_config(const RunConfig& config) {

@@ -35,11 +35,13 @@ struct OptimizerOptions {
 
 struct TrainOptions {
   std::int64_t iterations = 1000;
+  double epochs = 0;  // 0: `iterations` says how long
   int batch = 128;
   std::uint64_t seed = 1;
   std::int64_t iterations_per_epoch = 1000;
   std::int64_t evaluate_every = 0;
   int evaluate_batches = 10;
+  int patience = 0;  // validations without improvement that end a run; 0: off
   int report_every = 10;
 };
 
@@ -47,6 +49,8 @@ struct RunOptions {
   std::string name;  // empty: the stem of the configuration file
   std::string engine = "cpu";
   int threads = 0;  // 0: one per core
+  std::string directory;  // empty: runs/NAME
+  std::int64_t checkpoint_every = 1000;
 };
 
 /// Everything that decides the result of a run. The option table (options.h) names its fields.
@@ -64,7 +68,14 @@ void set_option(RunConfig& config, const std::string& assignment, const std::str
 /// Reads TOML text into a configuration that starts from the defaults.
 RunConfig parse_config(const std::string& text, const std::string& where);
 /// Reads a TOML file, then applies the overrides `key=value` in order, and checks what options say about each other.
-RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides);
+/// Paths of the file are relative to it, those of overrides to the current directory. A file with arms needs one.
+RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides, const std::string& arm = "");
+/// One configuration for each `[[arm]]` of a TOML file (a name and overrides), named FILE/ARM, or the file's own where
+/// it has none. `arm` picks one of them; empty: all.
+std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
+                                 const std::string& arm = "");
+/// Where a run's files go: run.directory, or runs/NAME.
+std::string run_directory(const RunConfig& config);
 /// The whole configuration, defaults included, as TOML that `parse_config` reads back.
 std::string resolved_config(const RunConfig& config);
 

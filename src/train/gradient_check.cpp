@@ -86,7 +86,8 @@ class Problem {
     window_.steps = draws_.integer(3, 6);
     window_.batch = draws_.integer(2, 3);
     const std::size_t entries = static_cast<std::size_t>(window_.steps) * window_.batch;
-    for (int row = 0; row < window_.batch; ++row) window_.start.push_back(static_cast<std::int64_t>(row) * window_.steps);
+    for (int row = 0; row < window_.batch; ++row)
+      window_.start.push_back(static_cast<std::int64_t>(row) * window_.steps);
     for (std::size_t i = 0; i < entries * model_.config().input.reals; ++i)
       values_.push_back(static_cast<float>(draws_.between(-1, 1)));
     source_.steps = entries;

@@ -119,14 +119,15 @@ std::string options_markdown() {
   const RunConfig defaults;
   std::string text =
       "# Options\n\n"
-      "Every option of a configuration file, and of `--set table.name=value` on the command line. This page is the output of\n"
+      "Every option of a configuration file, and of `--set table.name=value` on the command line. This page is the "
+      "output of\n"
       "`throughtime help options --markdown`.\n";
   std::string table;
   for (const Option& option : all_options()) {
     if (option.table() != table) {
       table = option.table();
-      text += fmt::format("\n## [{}]\n\n| option | type | default | allowed | meaning |\n| --- | --- | --- | --- | --- |\n",
-                          table);
+      text += fmt::format(
+          "\n## [{}]\n\n| option | type | default | allowed | meaning |\n| --- | --- | --- | --- | --- |\n", table);
     }
     text += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", option.name(), type_name(option),
                         value_text(option, defaults), allowed_text(option), option.help);

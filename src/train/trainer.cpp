@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -21,112 +22,187 @@ std::string cell_text(const Model& model) {
   return text;
 }
 
-double weight_sum(const Window& window) {
-  double sum = 0;
-  for (const float weight : window.weight) sum += weight;
-  return sum;
+std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string& directory) {
+  std::unique_ptr<Task> task = make_task(config.task, config.train.seed);
+  if (!directory.empty()) task->load(directory);
+  if (config.train.evaluate_every > 0 && !task->has(Split::validation))
+    refuse("train", "there is no validation data for train.evaluate_every = {}; set it to 0, or give the task some",
+           config.train.evaluate_every);
+  return task;
 }
 
 }  // namespace
 
-Trainer::Trainer(const RunConfig& config)
+Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
     : config_(config),
-      task_(make_task(config.task, config.train.seed)),
+      task_(make_saved_task(config, task_directory)),
       model_(make_model_config(config.model, *task_)),
       engine_(make_engine(model_, make_engine_config(config.run))),
       trainee_(make_trainee(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                             config.optimizer.rule, config.optimizer.clip)),
-      learner_(make_learner(config.learner, trainee_, {.steps = task_->steps(), .batch = config.train.batch})),
-      evaluation_tape_(
-          engine_->make_tape({.steps = task_->steps(), .batch = config.train.batch, .keep = Keep::nothing})),
-      evaluation_loss_(engine_->allocate(1)),
+      learner_(make_learner(config.learner, trainee_,
+                            {.steps = task_->steps(), .batch = config.train.batch, .losses = task_->loss_steps()})),
+      evaluator_(*engine_, *task_, config.train.batch),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
-      rate_([this](std::int64_t update) {
-        return schedule_.rate(update, static_cast<double>(iteration_) / config_.train.iterations_per_epoch);
-      }),
-      plan_(make_plan()) {}
+      rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
+      plan_(make_plan()),
+      last_rate_(config.optimizer.rate) {
+  if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
+}
 
 RunPlan Trainer::make_plan() const {
-  const TaskType& type = find_task(config_.task.name);
+  const TrainOptions& train = config_.train;
+  const std::int64_t pass = task_->batches(Split::train, train.batch);
+  const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
+  const std::int64_t of_epochs = std::max<std::int64_t>(1, std::llround(train.epochs * per_epoch));
+  const Metric metric = task_->metrics().front();
   return {.name = config_.run.name,
-          .task = type.name,
-          .metric = type.metric,
+          .task = config_.task.name,
+          .metric = metric_name(metric),
           .learner = std::string(learner_->name()),
           .cell = cell_text(model_),
           .engine = std::string(engine_->name()),
           .threads = engine_->threads(),
           .steps = task_->steps(),
-          .batch = config_.train.batch,
-          .iterations = config_.train.iterations,
-          .seed = config_.train.seed,
+          .batch = train.batch,
+          .iterations = train.epochs > 0 ? of_epochs : train.iterations,
+          .iterations_per_epoch = per_epoch,
+          .seed = train.seed,
           .parameters = model_.parameters().size(),
           .activation_bytes = learner_->activation_bytes(),
-          .evaluation_bytes = evaluation_tape_->bytes(),
-          .baseline = task_->baseline()};
+          .evaluation_bytes = evaluator_.bytes(),
+          .baseline = task_->baseline(),
+          .baseline_text = task_->baseline_text(),
+          .higher_is_better = higher_is_better(metric)};
 }
 
-RunResult Trainer::run(Observer& observer) {
+bool Trainer::finished() const { return iteration_ >= plan_.iterations || out_of_patience(); }
+
+RunResult Trainer::run(Observer& observer, bool test) {
   const TrainOptions& train = config_.train;
-  observer.on_start(plan_);
-  RunResult result{.plan = plan_};
-  while (iteration_ < train.iterations) {
+  observer.on_start(plan_, iteration_);
+  while (!finished()) {
     learn_from_batch();
-    if (iteration_ % train.report_every == 0 || iteration_ == train.iterations) {
-      const Progress progress = report();
-      result.train_loss = progress.train_loss;
-      observer.on_progress(progress);
-    }
-    if (train.evaluate_every > 0 && iteration_ % train.evaluate_every == 0) validate(observer);
+    if (iteration_ % train.report_every == 0 || iteration_ == plan_.iterations) observer.on_progress(report());
+    const bool look = train.evaluate_every > 0 && iteration_ % train.evaluate_every == 0;
+    const bool improved = look && validate(observer);
+    const bool stop = !finished() && observer.wants_stop();
+    observer.on_iteration({.iteration = iteration_, .improved = improved, .last = stop || finished()});
+    if (stop) return result(RunEnd::interrupted);
   }
-  result.seconds = seconds_;
-  result.updates = learner_->updates();
-  result.test = evaluate(Split::test, 0);
-  result.best_validation = best_validation_;
-  observer.on_end(result);
-  return result;
+  RunResult done = result(iteration_ < plan_.iterations ? RunEnd::stopped_early : RunEnd::finished);
+  if (test && task_->has(Split::test)) {
+    done.test = evaluate(Split::test);
+    if (best_validation_) done.best_test = evaluate(best_parameters_, Split::test, 0);
+  }
+  observer.on_end(done);
+  return done;
+}
+
+RunResult Trainer::result(RunEnd end) const {
+  return {.plan = plan_,
+          .end = end,
+          .iteration = iteration_,
+          .seconds = seconds_,
+          .steps_per_second = steps_per_second(),
+          .updates = learner_->updates(),
+          .train_loss = train_loss_,
+          .best_validation = best_validation_};
 }
 
 void Trainer::learn_from_batch() {
   const Clock::time_point start = Clock::now();
-  learner_->learn(task_->make_batch(Split::train, static_cast<std::uint64_t>(iteration_), config_.train.batch), rate_);
+  const Window& window =
+      task_->make_batch(Split::train, static_cast<std::uint64_t>(iteration_), config_.train.batch);
+  learner_->learn(window, rate_);
   ++iteration_;
+  if (iteration_ % std::llround(plan_.iterations_per_epoch) == 0) learner_->end_epoch();
+  steps_ += static_cast<std::int64_t>(window.steps) * window.batch;
   seconds_ += seconds_since(start);
 }
 
 Progress Trainer::report() {
-  const Progress progress{.iteration = iteration_, .train_loss = learner_->take_mean_loss(), .seconds = seconds_};
-  if (!std::isfinite(progress.train_loss))
-    fail("train", "the loss of {} is {} at iteration {}; try a lower optimizer.rate (now {}) or clipping (optimizer.clip, now {})",
-         plan_.name, progress.train_loss, iteration_, config_.optimizer.rate, config_.optimizer.clip.norm);
-  return progress;
+  const bool looked = learner_->has_loss();  // a few batches of a stream may have none
+  if (looked) train_loss_ = learner_->take_mean_loss();
+  if (looked && !std::isfinite(train_loss_))
+    fail("train",
+         "the loss of {} is {} at iteration {}; try a lower optimizer.rate (now {}) or clipping (optimizer.clip, now "
+         "{})",
+         plan_.name, train_loss_, iteration_, config_.optimizer.rate, config_.optimizer.clip.norm);
+  return {.iteration = iteration_,
+          .epoch = epoch(),
+          .train_loss = train_loss_,
+          .rate = last_rate_,
+          .seconds = seconds_,
+          .steps_per_second = steps_per_second(),
+          .diagnostics = learner_->diagnostics()};
 }
 
-void Trainer::validate(Observer& observer) {
-  const std::uint64_t number = static_cast<std::uint64_t>(iteration_ / config_.train.evaluate_every - 1);
-  const Evaluation evaluation =
-      evaluate(Split::validation, number * static_cast<std::uint64_t>(config_.train.evaluate_batches));
+bool Trainer::validate(Observer& observer) {
+  const Evaluation evaluation = evaluate(Split::validation);  // always the same batches: only the weights differ
   schedule_.observe_validation(evaluation.loss);
-  if (!best_validation_ || evaluation.loss < best_validation_->loss) best_validation_ = evaluation;
+  const bool improved = !best_validation_ || evaluation.loss < best_validation_->loss;
+  if (improved) {
+    best_validation_ = evaluation;
+    engine_->copy(trainee_.parameters, best_parameters_);
+  }
+  without_better_ = improved ? 0 : without_better_ + 1;
   observer.on_validation(evaluation);
+  return improved;
 }
 
-Evaluation Trainer::evaluate(Split split, std::uint64_t first) {
-  double weight = 0;
-  engine_->fill(evaluation_loss_, 0);
-  for (int batch = 0; batch < config_.train.evaluate_batches; ++batch) {
-    const Window& window = task_->make_batch(split, first + static_cast<std::uint64_t>(batch), config_.train.batch);
-    engine_->unroll({.window = window,
-                     .parameters = trainee_.parameters,
-                     .tape = *evaluation_tape_,
-                     .training = false,
-                     .loss_sum = evaluation_loss_});
-    weight += weight_sum(window);
+Evaluation Trainer::evaluate(Split split, std::uint64_t first) { return evaluate(trainee_.parameters, split, first); }
+
+Evaluation Trainer::evaluate(Buffer parameters, Split split, std::uint64_t first) {
+  Evaluation evaluation = evaluator_.evaluate(parameters, split, config_.train.evaluate_batches, first);
+  if (!std::isfinite(evaluation.loss))
+    fail("train", "the {} loss of {} is {} after iteration {}; try a lower optimizer.rate (now {})", split_name(split),
+         plan_.name, evaluation.loss, iteration_, config_.optimizer.rate);
+  evaluation.iteration = iteration_;
+  return evaluation;
+}
+
+void Trainer::archive(Archive& archive) {
+  archive.parameters(*engine_, trainee_.parameters);
+  {
+    const Archive::Scope scope(archive, "optimizer");
+    trainee_.optimizer->archive(archive, *engine_);
   }
-  const double loss = engine_->read(evaluation_loss_).front() / weight;
-  if (!std::isfinite(loss))
-    fail("train", "the evaluation loss of {} is {} after iteration {}; try a lower optimizer.rate (now {})", plan_.name,
-         loss, iteration_, config_.optimizer.rate);
-  return {.iteration = iteration_, .loss = loss, .metric = task_->metric(loss)};
+  {
+    const Archive::Scope scope(archive, "learner");
+    learner_->archive(archive);
+  }
+  {
+    const Archive::Scope scope(archive, "schedule");
+    schedule_.archive(archive);
+  }
+  const Archive::Scope scope(archive, "trainer");
+  archive.integer("iteration", iteration_);
+  archive.integer("steps", steps_);
+  archive.number("seconds", seconds_);
+  archive.number("train_loss", train_loss_);
+  archive.number("rate", last_rate_);
+  archive.integer("without_better", without_better_);
+  archive_best(archive);
+}
+
+void Trainer::archive_best(Archive& archive) {
+  std::vector<double> best;  // iteration, loss, weight, then the scores in the task's order; empty: none yet
+  if (best_validation_) {
+    best = {static_cast<double>(best_validation_->iteration), best_validation_->loss, best_validation_->weight};
+    for (const Score& score : best_validation_->scores) best.push_back(score.value);
+  }
+  archive.numbers("best", best);
+  if (best_parameters_) archive.buffer("best_parameters", *engine_, best_parameters_);
+  const std::vector<Metric> metrics = task_->metrics();
+  best_validation_.reset();
+  if (best.empty()) return;
+  if (best.size() != 3 + metrics.size()) refuse("checkpoint", "the best validation has other metrics than the task");
+  Evaluation evaluation{.iteration = static_cast<std::int64_t>(best[0]), .loss = best[1], .weight = best[2]};
+  for (std::size_t k = 0; k < metrics.size(); ++k)
+    evaluation.scores.push_back({metric_name(metrics[k]), best[3 + k]});
+  evaluation.metric = evaluation.scores.front().value;
+  best_validation_ = evaluation;
 }
 
 }  // namespace throughtime

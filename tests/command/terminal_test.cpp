@@ -30,7 +30,8 @@ TEST(ProgressText, NeverExceedsTheWidth) {
     const Style unicode{.terminal = true, .unicode = true, .width = width};
     EXPECT_LE(text_width(progress_text(halfway, unicode)), static_cast<std::size_t>(width));
   }
-  const ProgressState long_name{.name = std::string(200, 'x'), .iteration = 1, .iterations = 2, .loss = 1, .seconds = 1};
+  const ProgressState long_name{
+      .name = std::string(200, 'x'), .iteration = 1, .iterations = 2, .loss = 1, .seconds = 1};
   EXPECT_LE(progress_text(long_name, {.width = 40}).size(), 40u);
 }
 
@@ -99,6 +100,8 @@ TEST(Table, BreaksALastColumnOfTextOnANarrowTerminal) {
             "----  ------------------------\n"
             "lstm  input, forget, cell and\n"
             "      output gates\n");
+  // Where even that does not fit in a box, the box goes.
+  EXPECT_EQ(table.text({.terminal = true, .unicode = true, .width = 25}), table.text({.terminal = true, .width = 25}));
   // A pipe gets whole lines.
   EXPECT_NE(table.text({.width = 30}).find("cell and output gates"), std::string::npos);
 }

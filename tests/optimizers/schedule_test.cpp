@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "support/errors.h"
+#include "train/checkpoint.h"
 #include "throughtime/optimizer.h"
 
 namespace throughtime {
@@ -58,11 +59,15 @@ TEST(Schedule, PlateauTakesALossThatIsNoNumberForNoImprovement) {
   EXPECT_DOUBLE_EQ(schedule.rate(1, 0), 0.25);
 }
 
-TEST(Schedule, GoesOnFromASnapshot) {
+TEST(Schedule, GoesOnFromAnArchive) {
   const ScheduleConfig config = {.name = "plateau", .factor = 0.5, .patience = 2};
   Schedule first(config, 1.0), second(config, 1.0);
   for (const double loss : {3.0, 4.0, 4.0}) first.observe_validation(loss);
-  second.restore(first.snapshot());
+  TensorFile file;
+  SavingArchive saving(file);
+  first.archive(saving);
+  LoadingArchive loading(file);
+  second.archive(loading);
   for (const double loss : {3.5, 3.5, 2.9, 3.0}) {
     first.observe_validation(loss);
     second.observe_validation(loss);

@@ -29,8 +29,9 @@ std::string file_text(const std::string& path) {
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("throughtime-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".toml")) {
+      : path_(
+            std::filesystem::temp_directory_path() /
+            ("throughtime-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + ".toml")) {
     std::ofstream(path_) << text;
   }
   ~TemporaryFile() { std::filesystem::remove(path_); }
@@ -98,9 +99,11 @@ TEST(Config, OverridesNeedNoQuotes) {
 }
 
 TEST(Config, UnknownKeysAreRefusedWithLineAndNearestName) {
-  EXPECT_REFUSED(parse("[train]\nbatch = 3\nbacth = 4\n"), "[config] run.toml:3: unknown option 'train.bacth'; did you mean 'train.batch'?");
+  EXPECT_REFUSED(parse("[train]\nbatch = 3\nbacth = 4\n"),
+                 "[config] run.toml:3: unknown option 'train.bacth'; did you mean 'train.batch'?");
   EXPECT_REFUSED(parse("\n[trian]\nbatch = 3\n"), "run.toml:2: unknown table 'trian'; did you mean 'train'?");
-  EXPECT_REFUSED(parse("[model.cell]\nname = 1\n"), "run.toml:1: model.cell must be a text or list of texts, got a table");
+  EXPECT_REFUSED(parse("[model.cell]\nname = 1\n"),
+                 "run.toml:1: model.cell must be a text or list of texts, got a table");
   EXPECT_REFUSED(parse("seed = 3\n"), "run.toml:1: unknown table 'seed'");
   EXPECT_REFUSED(parse("train = 3\n"), "run.toml:1: train must be a table, got 3");
   EXPECT_REFUSED(with("optimiser.rate=1"), "--set: unknown option 'optimiser.rate'; did you mean 'optimizer.rate'?");
@@ -115,7 +118,8 @@ TEST(Config, UnknownNamesAreRefusedWithTheNearest) {
 }
 
 TEST(Config, ValuesOfTheWrongTypeAreRefused) {
-  EXPECT_REFUSED(parse("[train]\nbatch = \"many\"\n"), "run.toml:2: train.batch must be an integer, got the text \"many\"");
+  EXPECT_REFUSED(parse("[train]\nbatch = \"many\"\n"),
+                 "run.toml:2: train.batch must be an integer, got the text \"many\"");
   EXPECT_REFUSED(with("train.batch=1.5"), "must be an integer, got 1.5");
   EXPECT_REFUSED(with("optimizer.rate=true"), "must be a number, got true");
   EXPECT_REFUSED(with("optimizer.rate=fast"), "must be a number, got the text \"fast\"");
@@ -157,7 +161,8 @@ TEST(Config, FilesThatCannotBeReadAreRefused) {
 
 TEST(Config, ListsMustFitTheLayers) {
   const TemporaryFile file("[model]\nlayers = 3\nhidden = [8, 4]\n");
-  EXPECT_REFUSED(load_config(file.path(), {}), "model.hidden must have one entry, or one for each of the 3 layers (model.layers), got 2");
+  EXPECT_REFUSED(load_config(file.path(), {}),
+                 "model.hidden must have one entry, or one for each of the 3 layers (model.layers), got 2");
   EXPECT_REFUSED(load_config(file.path(), {"model.hidden=8", "model.cell=[]"}), "model.cell must have one entry");
 }
 
@@ -174,6 +179,49 @@ TEST(Config, ResolvedTextReadsBackAsTheSameConfiguration) {
   EXPECT_EQ(back.model.hidden, config.model.hidden);
 }
 
+TEST(Config, ArmsOverrideTheirFile) {
+  const TemporaryFile file(
+      "[train]\nbatch = 3\n[optimizer]\nrate = 0.5\n[[arm]]\nname = \"a\"\ntrain.batch = 4\n"
+      "[[arm]]\nname = \"b\"\n[arm.optimizer]\nrate = 0.1\n");
+  const std::string stem = std::filesystem::path(file.path()).stem().string();
+  const std::vector<RunConfig> arms = load_arms(file.path(), {"train.seed=7"});
+  ASSERT_EQ(arms.size(), 2u);
+  EXPECT_EQ(arms[0].run.name, stem + "/a");
+  EXPECT_EQ(run_directory(arms[0]), "runs/" + stem + "/a");
+  EXPECT_EQ(arms[0].train.batch, 4);
+  EXPECT_EQ(arms[0].optimizer.rate, 0.5);
+  EXPECT_EQ(arms[1].train.batch, 3);
+  EXPECT_EQ(arms[1].optimizer.rate, 0.1);
+  EXPECT_EQ(arms[1].train.seed, 7u);
+  EXPECT_EQ(load_config(file.path(), {}, "b").optimizer.rate, 0.1);
+  EXPECT_EQ(load_arms(file.path(), {"run.directory=here"}, "a").front().run.directory, "here/a");
+  EXPECT_REFUSED(load_config(file.path(), {}), "has 2 arms; pick one with --arm");
+  EXPECT_REFUSED(load_arms(file.path(), {}, "c"), "unknown arm 'c'");
+}
+
+TEST(Config, ArmsAreChecked) {
+  const auto refused = [](const std::string& text) {
+    const TemporaryFile file(text);
+    return testing::refusal_of([&] { load_arms(file.path(), {}); });
+  };
+  EXPECT_NE(refused("[arm]\nname = \"a\"\n").find("written as [[arm]]"), std::string::npos);
+  EXPECT_NE(refused("[[arm]]\ntrain.batch = 1\n").find("an arm needs a name"), std::string::npos);
+  EXPECT_NE(refused("[[arm]]\nname = \"a\"\n[[arm]]\nname = \"a\"\n").find("two arms named 'a'"), std::string::npos);
+  EXPECT_NE(refused("[[arm]]\nname = \"a\"\ntrain.bacth = 1\n").find("did you mean 'train.batch'?"), std::string::npos);
+}
+
+TEST(Config, PathsOfAFileAreRelativeToIt) {
+  const TemporaryFile file("[task]\npath = \"some/x.csv\"\ndata = \"/absolute\"\n[run]\ndirectory = \"out\"\n");
+  const std::filesystem::path home = std::filesystem::path(file.path()).parent_path();
+  const RunConfig config = load_config(file.path(), {});
+  EXPECT_EQ(config.task.path, (home / "some/x.csv").string());
+  EXPECT_EQ(config.task.data, "/absolute");
+  EXPECT_EQ(run_directory(config), (home / "out").string());
+  const RunConfig other = load_config(file.path(), {"task.path=y.csv", "run.directory=here"});
+  EXPECT_EQ(other.task.path, (std::filesystem::current_path() / "y.csv").string());
+  EXPECT_EQ(run_directory(other), "here");
+}
+
 TEST(Config, EveryOptionIsDeclaredOnceWithAGoodDefault) {
   std::set<std::string> keys;
   for (const Option& option : all_options()) {
@@ -184,7 +232,8 @@ TEST(Config, EveryOptionIsDeclaredOnceWithAGoodDefault) {
   EXPECT_NO_THROW(parse_config(resolved_config(RunConfig{}), "defaults"));
   for (const char* key : {"task.name", "task.length", "model.cell", "model.hidden", "model.layers", "learner.name",
                           "optimizer.name", "optimizer.rate", "optimizer.clip", "train.iterations", "train.batch",
-                          "train.seed", "train.evaluate_every", "run.engine", "run.threads"})
+                          "train.seed", "train.evaluate_every", "train.epochs", "run.directory", "run.engine",
+                          "run.threads", "run.checkpoint_every"})
     EXPECT_TRUE(keys.contains(key)) << key;
 }
 

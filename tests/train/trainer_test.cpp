@@ -26,7 +26,7 @@ RunConfig tiny() {
 
 /// Keeps all it hears.
 struct Record : Observer {
-  void on_start(const RunPlan& plan) override {
+  void on_start(const RunPlan& plan, std::int64_t) override {
     ++starts;
     bytes_at_start = plan.activation_bytes;
   }
@@ -45,8 +45,8 @@ TEST(Trainer, LearnsAShortSum) {
   Record record;
   const double before = trainer.evaluate(Split::test, 0).loss;
   const RunResult result = trainer.run(record);
-  EXPECT_LT(result.test.loss, 0.5 * before);
-  EXPECT_LT(result.test.metric, 0.5 * result.plan.baseline);
+  EXPECT_LT(result.test->loss, 0.5 * before);
+  EXPECT_LT(result.test->metric, 0.5 * result.plan.baseline);
   EXPECT_LT(record.reports.back().train_loss, record.reports.front().train_loss);
 }
 
@@ -75,11 +75,11 @@ TEST(Trainer, SameSeedSameResult) {
   Observer silent;
   const RunResult first = Trainer(tiny()).run(silent);
   const RunResult second = Trainer(tiny()).run(silent);
-  EXPECT_EQ(first.test.loss, second.test.loss);
+  EXPECT_EQ(first.test->loss, second.test->loss);
   EXPECT_EQ(first.train_loss, second.train_loss);
   RunConfig other = tiny();
   other.train.seed = 2;
-  EXPECT_NE(Trainer(other).run(silent).test.loss, first.test.loss);
+  EXPECT_NE(Trainer(other).run(silent).test->loss, first.test->loss);
 }
 
 TEST(Trainer, LookingMoreOftenChangesNothing) {
@@ -87,7 +87,7 @@ TEST(Trainer, LookingMoreOftenChangesNothing) {
   RunConfig often = tiny();
   often.train.report_every = 1;
   often.train.evaluate_every = 7;
-  EXPECT_EQ(Trainer(often).run(silent).test.loss, Trainer(tiny()).run(silent).test.loss);
+  EXPECT_EQ(Trainer(often).run(silent).test->loss, Trainer(tiny()).run(silent).test->loss);
 }
 
 TEST(Trainer, ReportsTheLastIterationsEvenWhereTheyDoNotDivide) {
@@ -109,7 +109,8 @@ TEST(Trainer, StopsWithAdviceWhenTheLossIsNoNumber) {
     trainer.run(silent);
     FAIL() << "ran to the end";
   } catch (const RunFailure& failure) {
-    EXPECT_NE(std::string(failure.what()).find("lower optimizer.rate (now 1e+200)"), std::string::npos) << failure.what();
+    EXPECT_NE(std::string(failure.what()).find("lower optimizer.rate (now 1e+200)"), std::string::npos)
+        << failure.what();
   }
 }
 
@@ -125,7 +126,53 @@ TEST(Trainer, FollowsTheSchedule) {
   shorter.train.iterations = 10;
   Observer silent;
   // From iteration 10 on nothing moves.
-  EXPECT_DOUBLE_EQ(Trainer(frozen).run(silent).test.loss, Trainer(shorter).run(silent).test.loss);
+  EXPECT_DOUBLE_EQ(Trainer(frozen).run(silent).test->loss, Trainer(shorter).run(silent).test->loss);
+}
+
+TEST(Trainer, StopsWhenValidationNoLongerImproves) {
+  RunConfig config = tiny();
+  config.optimizer.rate = 0;  // nothing ever improves on the first validation
+  config.train.evaluate_every = 10;
+  config.train.patience = 3;
+  Record record;
+  const RunResult result = Trainer(config).run(record);
+  EXPECT_EQ(result.end, RunEnd::stopped_early);
+  EXPECT_EQ(result.iteration, 40);
+  EXPECT_EQ(result.best_validation->iteration, 10);
+  EXPECT_TRUE(result.test);
+  EXPECT_EQ(record.ends, 1);
+}
+
+TEST(Trainer, CountsEpochs) {
+  RunConfig config = tiny();
+  config.train.epochs = 2.5;
+  config.train.iterations_per_epoch = 8;
+  Record record;
+  const RunResult result = Trainer(config).run(record);
+  EXPECT_EQ(result.plan.iterations, 20);
+  EXPECT_EQ(result.iteration, 20);
+  EXPECT_EQ(record.reports.back().epoch, 2.5);
+}
+
+TEST(Trainer, TestsTheBestParametersToo) {
+  RunConfig config = tiny();
+  config.train.evaluate_every = 1;
+  Observer silent;
+  Trainer trainer(config);
+  const RunResult result = trainer.run(silent);
+  RunConfig shorter = config;
+  ASSERT_LT(result.best_validation->iteration, config.train.iterations);
+  shorter.train.iterations = result.best_validation->iteration;
+  EXPECT_EQ(result.best_test->loss, Trainer(shorter).run(silent).test->loss);
+  EXPECT_NE(result.best_test->loss, result.test->loss);
+}
+
+TEST(Trainer, CanLeaveTheTestAlone) {
+  Observer silent;
+  const RunResult result = Trainer(tiny()).run(silent, false);
+  EXPECT_FALSE(result.test);
+  EXPECT_FALSE(result.best_test);
+  EXPECT_TRUE(result.best_validation);
 }
 
 TEST(Trainer, NamesTheCellsOfAMixedStack) {

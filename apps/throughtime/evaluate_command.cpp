@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "commands.h"
+#include "core/names.h"
+#include "terminal.h"
+#include "throughtime/error.h"
+#include "train/session.h"
+
+namespace throughtime {
+namespace {
+
+struct EvaluateArguments {
+  std::string run;
+  std::string split = "test";
+  bool best = false;
+  bool json = false;
+};
+
+Split split_of(const std::string& name) {
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    if (split_name(split) == name) return split;
+  refuse_unknown("evaluate", "split", name, {"train", "validation", "test"});
+}
+
+void evaluate(const EvaluateArguments& arguments) {
+  const Split split = split_of(arguments.split);
+  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best);
+  if (!trainer->task().has(split))
+    refuse("evaluate", "the task {} has no {} split", trainer->plan().task, arguments.split);
+  const Evaluation evaluation = trainer->evaluate(split);
+  if (arguments.json) {
+    nlohmann::ordered_json line = {{"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best},
+                                   {"loss", evaluation.loss}};
+    for (const Score& score : evaluation.scores) line[score.name] = score.value;
+    line["baseline"] = trainer->plan().baseline;
+    fmt::print("{}\n", line.dump());
+    return;
+  }
+  Table table({{"metric", false}, {arguments.split}, {"baseline"}});
+  table.add_row({"loss", fmt::format("{:.6g}", evaluation.loss)});
+  for (const Score& score : evaluation.scores)
+    table.add_row({score.name, fmt::format("{:.6g}", score.value),
+                   score.name == trainer->plan().metric ? fmt::format("{:.6g}", trainer->plan().baseline) : ""});
+  fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("evaluate", "Loss and metrics of a run's model on a split");
+  const auto arguments = std::make_shared<EvaluateArguments>();
+  command->add_option("run", arguments->run, "Directory of the run")->required();
+  command->add_option("--split", arguments->split, "train, validation or test")->capture_default_str();
+  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  command->add_flag("--json", arguments->json, "One JSON object instead of a table");
+  command->callback([arguments] { evaluate(*arguments); });
+}
+
+}  // namespace throughtime

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "core/names.h"
+#include "throughtime/error.h"
+#include "train/environment.h"
+#include "train/files.h"
+#include "train/session.h"
+
+namespace throughtime {
+namespace {
+
+struct ExportArguments {
+  std::string run;
+  std::string format = "safetensors";
+  std::string output;
+  bool best = false;
+  bool strip_prefix = false;
+};
+
+void write_weights(const ExportArguments& arguments) {
+  if (arguments.format != "safetensors") refuse_unknown("export", "format", arguments.format, {"safetensors"});
+  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best);
+  const std::vector<double> values = trainer->engine().read(trainer->parameters());
+  TensorFile file;
+  file.metadata = {{"format", "pt"}, {version_key, version()}, {config_key, resolved_config(trainer->config())}};
+  for (const ParameterBlock& block : trainer->engine().model().parameters().blocks()) {
+    const bool recurrent = block.name.starts_with("rnn.");
+    if (arguments.strip_prefix && !recurrent) continue;
+    file.tensors.push_back(float_tensor(arguments.strip_prefix ? block.name.substr(4) : block.name,
+                                        {block.shape.begin(), block.shape.end()},
+                                        std::span(values).subspan(block.offset, block.size())));
+  }
+  const std::string partial = arguments.output + ".partial";
+  write_tensors(partial, file);
+  move_file(partial, arguments.output);
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("export", "Write the weights of a run for other programs");
+  const auto arguments = std::make_shared<ExportArguments>();
+  command->add_option("run", arguments->run, "Directory of the run")->required();
+  command->add_option("--format", arguments->format, "safetensors")->capture_default_str();
+  command->add_option("-o,--output", arguments->output, "File to write")->required();
+  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  command->add_flag("--strip-prefix", arguments->strip_prefix,
+                    "Only the recurrent layers, named as torch.nn.LSTM names them");
+  command->callback([arguments] { write_weights(*arguments); });
+}
+
+}  // namespace throughtime

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <csignal>
+
+#include "throughtime/error.h"
+
+namespace throughtime {
+
+/// While it lives, the first SIGINT or SIGTERM is remembered instead of ending the process; the second one ends it.
+class InterruptWatch {
+ public:
+  InterruptWatch();
+  ~InterruptWatch();
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+  /// The signal that came, 0 where none did.
+  static int signal();
+
+ private:
+  struct sigaction old_interrupt_ = {}, old_terminate_ = {};
+};
+
+/// A run that was stopped by a signal and can be resumed.
+class Interrupted : public Error {
+ public:
+  Interrupted(const std::string& message, int signal) : Error(message), signal_(signal) {}
+  /// What a shell reports for a process that the signal ended: 130 for SIGINT, 143 for SIGTERM.
+  int exit_code() const { return 128 + signal_; }
+
+ private:
+  int signal_;
+};
+
+}  // namespace throughtime

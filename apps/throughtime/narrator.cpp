@@ -1,0 +1,57 @@
+#include "narrator.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+namespace throughtime {
+
+void Narrator::on_start(const RunPlan& plan, std::int64_t iteration) {
+  plan_ = plan;
+  fmt::print(stderr, "{}: {}, {} steps, batch {}; baseline {} {:.4f} ({})\n", plan.name, plan.task, plan.steps,
+             plan.batch, plan.metric, plan.baseline, plan.baseline_text);
+  fmt::print(stderr, "  {}, {} parameters; engine {}, {} thread{}\n", plan.cell, plan.parameters, plan.engine,
+             plan.threads, plan.threads == 1 ? "" : "s");
+  fmt::print(stderr, "  {}, tape {}; evaluation {}\n", plan.learner, bytes_text(plan.activation_bytes),
+             bytes_text(plan.evaluation_bytes));
+  fmt::print(stderr, "  {}{}\n", directory_, iteration == 0 ? "" : fmt::format(", goes on at iteration {}", iteration));
+}
+
+void Narrator::on_progress(const Progress& progress) {
+  bar_.show({plan_.name, progress.iteration, plan_.iterations, progress.train_loss, progress.seconds});
+}
+
+void Narrator::on_validation(const Evaluation& evaluation) {
+  bar_.clear();
+  fmt::print(stderr, "  iteration {}: validation {} {:.5f}\n", evaluation.iteration, plan_.metric, evaluation.metric);
+}
+
+void Narrator::on_end(const RunResult& result) {
+  bar_.clear();
+  const std::string when = result.end == RunEnd::stopped_early
+                               ? fmt::format("stopped early at iteration {} after", result.iteration)
+                               : "done in";
+  const std::string test = result.test ? fmt::format(": test {} {:.5f}", plan_.metric, result.test->metric) : "";
+  fmt::print(stderr, "  {} {}{}\n", when, duration_text(result.seconds), test);
+}
+
+void throw_if_interrupted(const RunResult& result, const std::string& directory) {
+  if (result.end != RunEnd::interrupted) return;
+  throw Interrupted(fmt::format("stopped at iteration {} of {}; go on with: throughtime train --resume {}",
+                                result.iteration, result.plan.iterations, directory),
+                    InterruptWatch::signal());
+}
+
+Outcome run_narrated_trial(const RunConfig& config, bool test, bool quiet, const std::string& command) {
+  const std::unique_ptr<Observer> observer =
+      quiet ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(run_directory(config)));
+  Outcome outcome = run_trial(config, *observer, test);
+  if (outcome.interrupted)
+    throw Interrupted(fmt::format("stopped in {}; the same `throughtime {}` command goes on from there", outcome.run,
+                                  command),
+                      InterruptWatch::signal());
+  return outcome;
+}
+
+}  // namespace throughtime

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "throughtime/engine.h"
+#include "throughtime/task.h"
+
+namespace throughtime {
+
+struct Score {
+  std::string name;  // "mse", "accuracy", "cross_entropy", "perplexity", "bpc"
+  double value = 0;
+};
+
+struct Evaluation {
+  std::int64_t iteration = 0;      // done before it; the caller's
+  double loss = 0;                 // mean per weighted step and row
+  double metric = 0;               // the task's first: scores.front().value
+  std::vector<Score> scores = {};  // all of the task's metrics, in its order
+  double weight = 0;               // sum of the weights behind the means
+};
+
+/// Mean loss and metrics of a model on a split. Owns the tape and the buffers of an evaluation, whose size does not
+/// grow with the length of a sequence: long windows are cut, and the state is carried from part to part.
+class Evaluator {
+ public:
+  /// For a task whose training batches have `batch` rows.
+  Evaluator(Engine& engine, Task& task, int batch);
+
+  /// One whole pass over a finite split; of a generated one, batches `first` ... `first` + `batches` - 1. The state is
+  /// zero at the first batch and is carried through the batches that continue. Dropout is off. Sums are in double.
+  Evaluation evaluate(Buffer parameters, Split split, std::int64_t batches, std::uint64_t first = 0);
+
+  /// Bytes of the tape, known before the first evaluation.
+  std::size_t bytes() const { return tape_->bytes(); }
+
+ private:
+  void add_window(const Window& window, Buffer parameters, bool continues);
+  void add_part(const Window& part);
+
+  Engine& engine_;
+  Task& task_;
+  int batch_;  // rows of an evaluation batch
+  bool accuracy_;
+  std::unique_ptr<Tape> tape_;
+  Buffer state_;        // [B, S]
+  Buffer losses_;       // [part, B]
+  Buffer predictions_;  // [part, B, outputs], where accuracy is asked for
+  std::vector<double> loss_values_, prediction_values_;
+  Window part_;
+  double loss_sum_ = 0, weight_sum_ = 0, correct_sum_ = 0;
+};
+
+}  // namespace throughtime

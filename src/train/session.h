@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "train/run_directory.h"
+#include "train/trainer.h"
+
+namespace throughtime {
+
+/// Trains a configuration into a new run directory (run_directory(config)). `force` overwrites an old run; `test` false
+/// leaves the test split alone.
+RunResult train_run(const RunConfig& config, Observer& observer, bool force = false, bool test = true);
+
+/// Goes on from the last checkpoint of a run, bit for bit: interrupted plus resumed equals uninterrupted. `previous`
+/// sets a damaged last checkpoint aside and goes on from the one before it.
+RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
+                     bool previous = false, bool test = true);
+
+/// Makes a run directory with a first checkpoint whose parameters are those of `weights`, to be resumed.
+void start_run_with(const RunConfig& config, const TensorFile& weights, bool force);
+/// Puts `weights` in the place of the parameters of a run's last checkpoint.
+void replace_parameters(const std::filesystem::path& run, const TensorFile& weights);
+
+/// The model of a run with the parameters of its last, or best, checkpoint.
+std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best);
+/// That checkpoint itself.
+TensorFile load_checkpoint(const std::filesystem::path& run, bool best);
+
+}  // namespace throughtime

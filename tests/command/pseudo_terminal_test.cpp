@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "command/command_run.h"
+
+namespace throughtime {
+namespace {
+
+class PseudoTerminal : public testing::CommandTest {
+ protected:
+  /// What the program writes to a terminal of that many columns.
+  std::string show(const std::string& arguments, unsigned short columns, bool color) const {
+    winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+    int terminal = -1;
+    const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+    if (child == 0) {
+      setenv("TERM", "xterm", 1);
+      setenv("LC_ALL", "C.UTF-8", 1);
+      if (color)
+        unsetenv("NO_COLOR");
+      else
+        setenv("NO_COLOR", "1", 1);
+      const std::string command = "cd " + path("").string() + " && exec " THROUGHTIME_COMMAND " " + arguments;
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(98);
+    }
+    std::string text;
+    char block[4096];
+    for (ssize_t count = 0; (count = read(terminal, block, sizeof block)) > 0;)
+      text.append(block, static_cast<std::size_t>(count));
+    close(terminal);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << text;
+    return text;
+  }
+};
+
+const char* const slow =
+    "[task]\nlength = 40\n[model]\nhidden = 32\n[train]\niterations = 100\nbatch = 16\n[run]\nengine = \"reference\"\n";
+
+TEST_F(PseudoTerminal, TheBarIsRedrawnInPlace) {
+  config_file(slow);
+  const std::string text = show("train tiny.toml --set train.report_every=1", 100, true);
+  std::size_t redraws = 0;
+  for (std::size_t at = text.find('\r'); at != std::string::npos; at = text.find('\r', at + 1))
+    if (at + 1 < text.size() && text[at + 1] != '\n') ++redraws;
+  EXPECT_GE(redraws, 2u);
+  EXPECT_NE(text.find("━"), std::string::npos);
+  EXPECT_NE(text.find("\x1b[32m"), std::string::npos);
+  EXPECT_NE(text.find("100/100"), std::string::npos);
+  EXPECT_NE(text.find("ETA"), std::string::npos);
+  EXPECT_NE(text.find("┌"), std::string::npos);  // the table on stdout
+}
+
+TEST_F(PseudoTerminal, NoColourWhenAskedAndNothingWiderThanTheTerminal) {
+  config_file(slow);
+  const std::string text = show("train tiny.toml --set train.report_every=1", 50, false);
+  EXPECT_EQ(text.find("\x1b[32m"), std::string::npos);
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find_first_of("\r\n", begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    if (const std::size_t erase = line.find("\x1b[K"); erase != std::string::npos) {
+      line.resize(erase);
+      const auto width = std::count_if(line.begin(), line.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
+      EXPECT_LT(width, 50) << line;
+    }
+    begin = end + 1;
+  }
+}
+
+TEST_F(PseudoTerminal, QuietDrawsNothing) {
+  config_file(slow);
+  EXPECT_EQ(show("train --quiet --json tiny.toml", 100, true).find("\x1b"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace throughtime

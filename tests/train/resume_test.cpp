@@ -1,0 +1,320 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/errors.h"
+#include "support/scratch.h"
+#include "train/session.h"
+
+namespace throughtime {
+namespace {
+
+using testing::ScratchDirectory;
+using testing::text_of;
+using testing::write_text;
+
+/// Ends a part of a run after some iteration.
+class StopAt : public Observer {
+ public:
+  explicit StopAt(std::int64_t iteration) : iteration_(iteration) {}
+  void on_progress(const Progress&) override {}
+  bool wants_stop() override { return ++seen_ == iteration_; }
+
+ private:
+  std::int64_t iteration_;
+  std::int64_t seen_ = 0;
+};
+
+struct Variant {
+  std::string task;
+  std::string learner;  // bptt, recompute, and tbptt with a preset
+  std::string optimizer;
+  std::string schedule;
+  std::string engine;
+};
+
+std::string name_of(const Variant& v) {
+  return v.task + "_" + v.learner + "_" + v.optimizer + "_" + v.schedule + "_" + v.engine;
+}
+
+RunConfig config_of(const Variant& v, const std::filesystem::path& directory) {
+  RunConfig config;
+  config.task.name = v.task == "stream" ? "stochastic_world" : v.task;
+  config.task.length = 9;
+  config.model.hidden = {6};
+  config.model.cell = {"gru"};
+  config.model.dropout.output = 0.2;
+  config.learner.name = v.learner == "recompute" ? "bptt" : v.learner.substr(0, v.learner.find(':'));
+  if (v.learner == "recompute") config.learner.memory = "recompute";
+  if (v.learner == "fptt") {
+    config.learner.windows = 3;
+    config.learner.take_average = true;
+  }
+  if (v.learner.starts_with("tbptt:")) {
+    config.learner.preset = v.learner.substr(6);
+    config.learner.truncation = 4;
+  }
+  config.optimizer.rule.name = v.optimizer;
+  config.optimizer.rate = 0.01;
+  config.optimizer.clip.norm = 1;
+  config.optimizer.schedule.name = v.schedule;
+  config.optimizer.schedule.epochs = {0.5, 1.5};
+  config.train.iterations = 23;
+  config.train.iterations_per_epoch = 10;
+  config.train.batch = 4;
+  config.train.evaluate_every = 4;
+  config.train.evaluate_batches = 2;
+  config.train.report_every = 3;
+  config.run.engine = v.engine;
+  config.run.threads = 1;
+  config.run.checkpoint_every = 5;
+  config.run.name = "resumed";
+  config.run.directory = directory.string();
+  return config;
+}
+
+/// The lines of metrics.jsonl without what depends on the clock.
+std::string metrics_without_times(const std::filesystem::path& run) {
+  std::istringstream lines(text_of(run / "metrics.jsonl"));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    nlohmann::ordered_json object = nlohmann::ordered_json::parse(line);
+    for (const char* key : {"seconds", "steps_per_second"}) object.erase(key);
+    text += object.dump() + "\n";
+  }
+  return text;
+}
+
+/// Tensors of a checkpoint that must be equal; seconds and file lengths depend on the clock.
+void expect_equal_checkpoints(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const TensorFile first = read_tensors(a, true), second = read_tensors(b, true);
+  ASSERT_EQ(first.tensors.size(), second.tensors.size());
+  for (const Tensor& tensor : first.tensors) {
+    if (tensor.name == "throughtime.trainer.seconds" || tensor.name.starts_with("throughtime.record.")) continue;
+    const Tensor* other = second.find(tensor.name);
+    ASSERT_NE(other, nullptr) << tensor.name;
+    EXPECT_EQ(tensor.data, other->data) << tensor.name;
+  }
+}
+
+void expect_equal_runs(const std::filesystem::path& whole, const std::filesystem::path& parts) {
+  EXPECT_EQ(metrics_without_times(whole), metrics_without_times(parts));
+  for (const char* name : {"last.safetensors", "best.safetensors"})
+    expect_equal_checkpoints(whole / "checkpoints" / name, parts / "checkpoints" / name);
+}
+
+class Resume : public ::testing::TestWithParam<Variant> {};
+
+TEST_P(Resume, InterruptedPlusResumedEqualsUninterrupted) {
+  const ScratchDirectory directory;
+  Observer silent;
+  const RunResult whole = train_run(config_of(GetParam(), directory / "whole"), silent);
+  StopAt seven(7), six(6);
+  EXPECT_EQ(train_run(config_of(GetParam(), directory / "parts"), seven).end, RunEnd::interrupted);
+  const RunResult second = resume_run(directory / "parts", {}, six);
+  EXPECT_EQ(second.end, RunEnd::interrupted);
+  EXPECT_EQ(second.iteration, 13);
+  const RunResult last = resume_run(directory / "parts", {}, silent);
+  EXPECT_EQ(last.end, RunEnd::finished);
+  EXPECT_EQ(last.test->loss, whole.test->loss);
+  EXPECT_EQ(last.best_test->loss, whole.best_test->loss);
+  EXPECT_EQ(last.updates, whole.updates);
+  expect_equal_runs(directory / "whole", directory / "parts");
+}
+
+/// Every value of every column meets the others at least once in a while; all of them with THROUGHTIME_FULL.
+std::vector<Variant> variants() {
+  const std::vector<std::string> tasks = {"add", "stream", "copy", "cycle_world"};
+  const std::vector<std::string> learners = {"bptt", "recompute", "tbptt:plain", "tbptt:paper", "tbptt:original",
+                                             "fptt"};
+  std::vector<std::string> optimizers;
+  for (const OptimizerType* optimizer : all_optimizers()) optimizers.push_back(optimizer->name);
+  const std::vector<std::string> schedules = {"constant", "factor_at", "plateau", "inverse_sqrt"};
+  const std::vector<std::string> engines = {"cpu", "reference"};
+  std::vector<Variant> list;
+  if (std::getenv("THROUGHTIME_FULL") != nullptr) {
+    for (const std::string& task : tasks)
+      for (const std::string& learner : learners)
+        for (const std::string& optimizer : optimizers)
+          for (const std::string& schedule : schedules)
+            for (const std::string& engine : engines) list.push_back({task, learner, optimizer, schedule, engine});
+    return list;
+  }
+  for (std::size_t i = 0; i < learners.size(); ++i)
+    for (std::size_t j = 0; j < tasks.size(); ++j) {
+      const std::size_t n = i * tasks.size() + j;
+      list.push_back({tasks[j], learners[i], optimizers[n % optimizers.size()], schedules[(i + j) % 4], engines[n % 2]});
+    }
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairs, Resume, ::testing::ValuesIn(variants()), [](const auto& info) {
+  std::string name = name_of(info.param);
+  std::replace(name.begin(), name.end(), ':', '_');
+  return name;
+});
+
+const Variant plain = {"add", "bptt", "adam", "constant", "cpu"};
+
+TEST(RunSession, TwoRunsOfOneSeedWriteTheSameMetrics) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(plain, directory / "a"), silent);
+  train_run(config_of(plain, directory / "b"), silent);
+  expect_equal_runs(directory / "a", directory / "b");
+  RunConfig other = config_of(plain, directory / "c");
+  other.train.seed = 2;
+  train_run(other, silent);
+  EXPECT_NE(metrics_without_times(directory / "a"), metrics_without_times(directory / "c"));
+}
+
+TEST(RunSession, CutsBackWhatACrashLeftBehind) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(plain, directory / "whole"), silent);
+  StopAt seven(7);
+  train_run(config_of(plain, directory / "parts"), seven);
+  for (const char* name : {"metrics.jsonl", "metrics.csv", "events.out.tfevents.throughtime"}) {
+    const std::string text = text_of(directory / "parts" / name);
+    write_text(directory / "parts" / name, text + "{\"iteration\": 8, half a li");
+  }
+  write_text(directory / "parts/checkpoints/last.safetensors.partial", "half");
+  resume_run(directory / "parts", {}, silent);
+  expect_equal_runs(directory / "whole", directory / "parts");
+}
+
+TEST(RunSession, ResumesFromTheStartWhereThereIsNoCheckpointYet) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(plain, directory / "whole"), silent);
+  StopAt three(3);
+  train_run(config_of(plain, directory / "parts"), three);
+  std::filesystem::remove_all(directory / "parts/checkpoints");
+  resume_run(directory / "parts", {}, silent);
+  expect_equal_runs(directory / "whole", directory / "parts");
+}
+
+TEST(RunSession, ResumesFromThePreviousCheckpointWhenAsked) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(plain, directory / "whole"), silent);
+  StopAt seven(7);
+  train_run(config_of(plain, directory / "parts"), seven);
+  write_text(directory / "parts/checkpoints/last.safetensors", "damaged");
+  EXPECT_REFUSED(resume_run(directory / "parts", {}, silent), "add --previous");
+  resume_run(directory / "parts", {}, silent, true);
+  expect_equal_runs(directory / "whole", directory / "parts");
+}
+
+TEST(RunSession, ALongerRunEqualsOneThatWasLongFromTheStart) {
+  const ScratchDirectory directory;
+  Observer silent;
+  RunConfig shorter = config_of(plain, directory / "parts");
+  shorter.train.iterations = 12;
+  train_run(config_of(plain, directory / "whole"), silent);
+  train_run(shorter, silent);
+  resume_run(directory / "parts", {"train.iterations=23"}, silent);
+  expect_equal_runs(directory / "whole", directory / "parts");
+  EXPECT_EQ(RunDirectory(directory / "parts").load_config().train.iterations, 23);
+}
+
+TEST(RunSession, ResumingAFinishedRunChangesNothing) {
+  const ScratchDirectory directory;
+  Observer silent;
+  const RunResult first = train_run(config_of(plain, directory / "run"), silent);
+  const std::string metrics = text_of(directory / "run/metrics.jsonl");
+  const RunResult second = resume_run(directory / "run", {}, silent);
+  EXPECT_EQ(first.test->loss, second.test->loss);
+  EXPECT_EQ(metrics, text_of(directory / "run/metrics.jsonl"));
+}
+
+TEST(RunSession, OnlySomeOptionsMayChange) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(plain, directory / "run"), silent);
+  EXPECT_REFUSED(resume_run(directory / "run", {"train.seed=4"}, silent), "train.seed cannot change");
+  EXPECT_REFUSED(resume_run(directory / "run", {"train.sede=4"}, silent), "did you mean 'train.seed'?");
+}
+
+TEST(RunSession, RefusesDirectoriesThatAreTaken) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(plain, directory / "run"), silent);
+  EXPECT_REFUSED(train_run(config_of(plain, directory / "run"), silent), "--resume");
+  const std::string metrics = metrics_without_times(directory / "run");
+  write_text(directory / "run/notes.txt", "mine");
+  EXPECT_EQ(train_run(config_of(plain, directory / "run"), silent, true).iteration, 23);
+  EXPECT_EQ(metrics, metrics_without_times(directory / "run"));
+  EXPECT_EQ(text_of(directory / "run/notes.txt"), "mine");
+  std::filesystem::create_directories(directory / "other");
+  write_text(directory / "other/notes.txt", "mine");
+  EXPECT_REFUSED(train_run(config_of(plain, directory / "other"), silent), "is not empty");
+  EXPECT_REFUSED(resume_run(directory / "other", {}, silent), "no config.toml");
+  EXPECT_REFUSED(resume_run(directory / "none", {}, silent), "no such directory");
+}
+
+TEST(RunSession, RefusesTwoProcessesInOneRun) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(plain, directory / "run"), silent);
+  RunDirectory held(directory / "run");
+  held.lock();
+  EXPECT_REFUSED(resume_run(directory / "run", {}, silent), "another process is working");
+}
+
+TEST(RunSession, ALossThatIsNoNumberKeepsTheLastGoodCheckpoint) {
+  const ScratchDirectory directory;
+  Observer silent;
+  RunConfig config = config_of(plain, directory / "run");
+  StopAt seven(7);
+  train_run(config, seven);
+  const std::string before = text_of(directory / "run/checkpoints/last.safetensors");
+  // The same run with a rate that no net survives.
+  config.optimizer.rule.name = "sgd";
+  config.optimizer.rate = 1e30;
+  config.optimizer.clip = {};
+  config.run.directory = (directory / "bad").string();
+  config.train.evaluate_every = 0;
+  config.train.report_every = 100;
+  config.run.checkpoint_every = 1;
+  config.train.iterations = 50;
+  try {
+    train_run(config, silent);
+    FAIL() << "ran to the end";
+  } catch (const RunFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("optimizer.rate"), std::string::npos) << failure.what();
+  }
+  const CheckpointStore store(directory / "bad/checkpoints");
+  if (!store.empty()) {
+    EXPECT_NO_THROW(store.load());
+  }
+  EXPECT_NE(text_of(directory / "bad/log.txt").find("optimizer.rate"), std::string::npos);
+  EXPECT_EQ(before, text_of(directory / "run/checkpoints/last.safetensors"));
+}
+
+TEST(RunSession, ImportedWeightsAreWhereTrainingStarts) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(plain, directory / "source"), silent);
+  const TensorFile weights = load_checkpoint(directory / "source", false);
+  start_run_with(config_of(plain, directory / "copy"), weights, false);
+  const std::unique_ptr<Trainer> source = open_run(directory / "source", false), copy = open_run(directory / "copy", false);
+  EXPECT_EQ(source->engine().read(source->parameters()), copy->engine().read(copy->parameters()));
+  EXPECT_EQ(resume_run(directory / "copy", {}, silent).iteration, 23);
+
+  StopAt three(3);
+  train_run(config_of(plain, directory / "later"), three);
+  replace_parameters(directory / "later", weights);
+  const std::unique_ptr<Trainer> later = open_run(directory / "later", false);
+  EXPECT_EQ(source->engine().read(source->parameters()), later->engine().read(later->parameters()));
+
+  TensorFile wrong = weights;
+  wrong.tensors.front().shape = {1, static_cast<std::int64_t>(wrong.tensors.front().size())};
+  EXPECT_REFUSED(replace_parameters(directory / "later", wrong), "must have the shape");
+  EXPECT_REFUSED(replace_parameters(directory / "later", TensorFile{}), "no tensor of the file belongs to the model");
+}
+
+}  // namespace
+}  // namespace throughtime
