@@ -32,14 +32,14 @@ struct Contender {
   std::vector<Outcome> outcomes;
 };
 
-std::vector<double> collect(const Contender& contender, double Outcome::* field) {
+std::vector<double> collect(const Contender& contender, double Outcome::*field) {
   std::vector<double> values;
   for (const Outcome& outcome : contender.outcomes)
     if (outcome.failure.empty() && std::isfinite(outcome.*field)) values.push_back(outcome.*field);
   return values;
 }
 
-std::string spread_text(const Contender& contender, double Outcome::* field) {
+std::string spread_text(const Contender& contender, double Outcome::*field) {
   const std::vector<double> values = collect(contender, field);
   const Spread spread = spread_of(values);
   if (values.empty()) return "";

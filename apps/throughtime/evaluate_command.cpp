@@ -34,8 +34,8 @@ void evaluate(const EvaluateArguments& arguments) {
     refuse("evaluate", "the task {} has no {} split", trainer->plan().task, arguments.split);
   const Evaluation evaluation = trainer->evaluate(split);
   if (arguments.json) {
-    nlohmann::ordered_json line = {{"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best},
-                                   {"loss", evaluation.loss}};
+    nlohmann::ordered_json line = {
+        {"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best}, {"loss", evaluation.loss}};
     for (const Score& score : evaluation.scores) line[score.name] = score.value;
     line["baseline"] = trainer->plan().baseline;
     fmt::print("{}\n", line.dump());

@@ -48,9 +48,9 @@ Outcome run_narrated_trial(const RunConfig& config, bool test, bool quiet, const
       quiet ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(run_directory(config)));
   Outcome outcome = run_trial(config, *observer, test);
   if (outcome.interrupted)
-    throw Interrupted(fmt::format("stopped in {}; the same `throughtime {}` command goes on from there", outcome.run,
-                                  command),
-                      InterruptWatch::signal());
+    throw Interrupted(
+        fmt::format("stopped in {}; the same `throughtime {}` command goes on from there", outcome.run, command),
+        InterruptWatch::signal());
   return outcome;
 }
 

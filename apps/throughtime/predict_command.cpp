@@ -115,7 +115,8 @@ class StepReader {
     if (chosen_.empty()) return;
     std::vector<double> picked;
     for (const std::size_t column : chosen_) {
-      if (column >= reals.size()) refuse("predict", "the line has {} columns, column {} is needed", reals.size(), column + 1);
+      if (column >= reals.size())
+        refuse("predict", "the line has {} columns, column {} is needed", reals.size(), column + 1);
       picked.push_back(reals[column]);
     }
     reals = std::move(picked);
@@ -240,7 +241,8 @@ void add_predict_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("predict", "Read steps, carry the state, write what the model predicts");
   const auto arguments = std::make_shared<PredictArguments>();
   command->add_option("run", arguments->run, "Directory of the run")->required();
-  command->add_option("input", arguments->input, "File with one step per line, an empty line before a new sequence; else stdin");
+  command->add_option("input", arguments->input,
+                      "File with one step per line, an empty line before a new sequence; else stdin");
   command->add_option("--format", arguments->format, "Of the input: csv or jsonl")->capture_default_str();
   command->add_option("--output", arguments->output, "Format of the output; else that of the input");
   command->add_option("--top", arguments->top, "Only the most probable classes")->check(CLI::NonNegativeNumber);

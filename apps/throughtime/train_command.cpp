@@ -106,9 +106,8 @@ void train(TrainArguments arguments) {
     results = resume(arguments);
   } else {
     for (const RunConfig& config : load_configs(arguments))
-      results.push_back(narrated(arguments, run_directory(config), [&](Observer& observer) {
-        return train_run(config, observer, arguments.force);
-      }));
+      results.push_back(narrated(arguments, run_directory(config),
+                                 [&](Observer& observer) { return train_run(config, observer, arguments.force); }));
   }
   if (!arguments.json) fmt::print("{}", summary(results));
 }

@@ -53,7 +53,8 @@ std::vector<Trial> make_trials(const TuneArguments& arguments) {
     overrides.insert(overrides.end(), point.begin(), point.end());
     Trial trial{fmt::format("{}", fmt::join(point, " ")), load_config(arguments.config, overrides, arguments.arm)};
     if (trial.config.train.evaluate_every == 0)
-      refuse("tune", "trials are compared on validation data: set train.evaluate_every (--set train.evaluate_every=100)");
+      refuse("tune",
+             "trials are compared on validation data: set train.evaluate_every (--set train.evaluate_every=100)");
     const std::string part = "-tune/" + directory_name(point);
     trial.config.run.directory = run_directory(trial.config) + part;
     trial.config.run.name += part;
@@ -93,7 +94,9 @@ std::string table_text(const std::vector<Trial>& trials, const Trial& best) {
     table.add_row({trial.setting, fmt::format("{}", trial.outcome.iterations),
                    fmt::format("{:.1f}", trial.outcome.seconds), fmt::format("{}", trial.outcome.best_iteration),
                    number_text(trial.outcome.validation_loss), number_text(trial.outcome.validation_metric),
-                   &trial == &best ? "best" : trial.outcome.failure.empty() ? "" : "failed"});
+                   &trial == &best                 ? "best"
+                   : trial.outcome.failure.empty() ? ""
+                                                   : "failed"});
   return table.text(style_of(STDOUT_FILENO));
 }
 
@@ -124,7 +127,8 @@ void tune(const TuneArguments& arguments) {
     if (std::isfinite(trial.outcome.validation_loss) &&
         (best == nullptr || trial.outcome.validation_loss < best->outcome.validation_loss))
       best = &trial;
-  if (best == nullptr) fail("tune", "none of the {} trials has a validation loss: {}", trials.size(), trials.front().outcome.failure);
+  if (best == nullptr)
+    fail("tune", "none of the {} trials has a validation loss: {}", trials.size(), trials.front().outcome.failure);
   const Outcome final_outcome = run_narrated_trial(final_config(*best, arguments), true, arguments.quiet, "tune");
   if (!final_outcome.failure.empty()) fail("tune", "the best setting failed: {}", final_outcome.failure);
   if (arguments.json) {

@@ -10,8 +10,8 @@
 
 namespace throughtime {
 
-/// Visits the state of a run. A class lists what it must keep once, in a function `archive(Archive&)`; one archive saves
-/// what it is shown, another puts saved values in its place. Names are unique within a scope.
+/// Visits the state of a run. A class lists what it must keep once, in a function `archive(Archive&)`; one archive
+/// saves what it is shown, another puts saved values in its place. Names are unique within a scope.
 class Archive {
  public:
   virtual ~Archive() = default;

@@ -29,8 +29,8 @@ Shape shape_of(const ParameterBlock& block) { return {block.shape.begin(), block
 }  // namespace
 
 void SavingArchive::buffer(std::string_view name, Engine& engine, Buffer buffer) {
-  file_.tensors.push_back(numbers_of(prefix + scoped(name), {static_cast<std::int64_t>(buffer.size)},
-                                     engine.Engine::read(buffer), engine));
+  file_.tensors.push_back(
+      numbers_of(prefix + scoped(name), {static_cast<std::int64_t>(buffer.size)}, engine.Engine::read(buffer), engine));
 }
 
 void SavingArchive::parameters(Engine& engine, Buffer parameters) {
@@ -45,14 +45,14 @@ void SavingArchive::integers(std::string_view name, std::vector<std::int64_t>& v
 }
 
 void SavingArchive::numbers(std::string_view name, std::vector<double>& values) {
-  file_.tensors.push_back(
-      double_tensor(prefix + scoped(name), {static_cast<std::int64_t>(values.size())}, values));
+  file_.tensors.push_back(double_tensor(prefix + scoped(name), {static_cast<std::int64_t>(values.size())}, values));
 }
 
 const Tensor& LoadingArchive::find(const std::string& name) const {
   const Tensor* tensor = file_.find(name);
   if (tensor == nullptr)
-    refuse("checkpoint", "there is no '{}' in it; it was written by another version or for another configuration", name);
+    refuse("checkpoint", "there is no '{}' in it; it was written by another version or for another configuration",
+           name);
   return *tensor;
 }
 

@@ -48,7 +48,7 @@ struct TrainOptions {
 struct RunOptions {
   std::string name;  // empty: the stem of the configuration file
   std::string engine = "cpu";
-  int threads = 0;  // 0: one per core
+  int threads = 0;        // 0: one per core
   std::string directory;  // empty: runs/NAME
   std::int64_t checkpoint_every = 1000;
 };

@@ -26,11 +26,11 @@ namespace {
 OutputFile::OutputFile(std::filesystem::path path, std::uint64_t keep) : path_(std::move(path)), size_(keep) {
   descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail_with_errno("write", path_);
-  struct stat status{};
+  struct stat status {};
   const bool known = fstat(descriptor_, &status) == 0;
   const bool complete = known && static_cast<std::uint64_t>(status.st_size) >= keep;
-  const bool cut = complete && ftruncate(descriptor_, static_cast<off_t>(keep)) == 0 &&
-                   lseek(descriptor_, 0, SEEK_END) >= 0;
+  const bool cut =
+      complete && ftruncate(descriptor_, static_cast<off_t>(keep)) == 0 && lseek(descriptor_, 0, SEEK_END) >= 0;
   if (cut) return;
   const int error = errno;
   close(descriptor_);

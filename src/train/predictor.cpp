@@ -36,9 +36,8 @@ Predictor::Predictor(Trainer& trainer, const std::string& task_directory)
   const std::filesystem::path words = std::filesystem::path(task_directory) / "vocabulary.txt";
   if (std::filesystem::exists(words)) vocabulary_ = Vocabulary::load(words.string());
   for (int output = static_cast<int>(output_names_.size()); output < model.outputs(); ++output)
-    output_names_.push_back(vocabulary_ && model.outputs() == vocabulary_size_
-                                ? std::string(vocabulary_->token(output))
-                                : fmt::format("output_{}", output));
+    output_names_.push_back(vocabulary_ && model.outputs() == vocabulary_size_ ? std::string(vocabulary_->token(output))
+                                                                               : fmt::format("output_{}", output));
 }
 
 std::int32_t Predictor::token_id(std::string_view token) const {

@@ -15,7 +15,8 @@ namespace throughtime {
 /// A trained model that reads one step after the other and carries its state.
 class Predictor {
  public:
-  /// `task_directory`: what the task saved beside the weights. Scales of a series and the vocabulary of a text are used.
+  /// `task_directory`: what the task saved beside the weights. Scales of a series and the vocabulary of a text are
+  /// used.
   Predictor(Trainer& trainer, const std::string& task_directory);
 
   /// Names of the columns of a step, where the task has them.

@@ -38,9 +38,12 @@ void put(Json& object, const std::string& split, const Evaluation& evaluation) {
 
 const char* end_text(RunEnd end) {
   switch (end) {
-    case RunEnd::finished: return "finished";
-    case RunEnd::stopped_early: return "stopped early";
-    case RunEnd::interrupted: return "interrupted";
+    case RunEnd::finished:
+      return "finished";
+    case RunEnd::stopped_early:
+      return "stopped early";
+    case RunEnd::interrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -76,7 +79,8 @@ std::vector<std::string> Recorder::columns() const {
   for (const Diagnostic& diagnostic : trainer_.diagnostics()) names.push_back(diagnostic.name);
   for (const char* split : {"validation", "test", "best_test"}) {
     names.push_back(fmt::format("{}_loss", split));
-    for (const Metric metric : trainer_.task().metrics()) names.push_back(fmt::format("{}_{}", split, metric_name(metric)));
+    for (const Metric metric : trainer_.task().metrics())
+      names.push_back(fmt::format("{}_{}", split, metric_name(metric)));
   }
   names.insert(names.end(), {"seconds", "steps_per_second"});
   return names;

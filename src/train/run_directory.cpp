@@ -56,10 +56,11 @@ void RunDirectory::require_free(bool force) const {
   if (!std::filesystem::is_directory(path_)) refuse("run", "{} is not a directory", path_.string());
   if (force || holds_nothing(path_)) return;
   if (is_run())
-    refuse("run",
-           "{} already holds a run; continue it with throughtime train --resume {}, overwrite it with --force, or choose "
-           "another with --set run.directory=DIRECTORY",
-           path_.string(), path_.string());
+    refuse(
+        "run",
+        "{} already holds a run; continue it with throughtime train --resume {}, overwrite it with --force, or choose "
+        "another with --set run.directory=DIRECTORY",
+        path_.string(), path_.string());
   refuse("run", "{} is not empty and holds no run; choose another with --set run.directory=DIRECTORY, or add --force",
          path_.string());
 }

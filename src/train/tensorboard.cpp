@@ -62,9 +62,7 @@ std::uint32_t masked_crc(const std::string& text) {
   return std::rotr(crc, 15) + 0xA282EAD8u;
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 

@@ -112,8 +112,7 @@ RunResult Trainer::result(RunEnd end) const {
 
 void Trainer::learn_from_batch() {
   const Clock::time_point start = Clock::now();
-  const Window& window =
-      task_->make_batch(Split::train, static_cast<std::uint64_t>(iteration_), config_.train.batch);
+  const Window& window = task_->make_batch(Split::train, static_cast<std::uint64_t>(iteration_), config_.train.batch);
   learner_->learn(window, rate_);
   ++iteration_;
   if (iteration_ % std::llround(plan_.iterations_per_epoch) == 0) learner_->end_epoch();
@@ -199,8 +198,7 @@ void Trainer::archive_best(Archive& archive) {
   if (best.empty()) return;
   if (best.size() != 3 + metrics.size()) refuse("checkpoint", "the best validation has other metrics than the task");
   Evaluation evaluation{.iteration = static_cast<std::int64_t>(best[0]), .loss = best[1], .weight = best[2]};
-  for (std::size_t k = 0; k < metrics.size(); ++k)
-    evaluation.scores.push_back({metric_name(metrics[k]), best[3 + k]});
+  for (std::size_t k = 0; k < metrics.size(); ++k) evaluation.scores.push_back({metric_name(metrics[k]), best[3 + k]});
   evaluation.metric = evaluation.scores.front().value;
   best_validation_ = evaluation;
 }

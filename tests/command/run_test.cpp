@@ -133,7 +133,8 @@ TEST_F(Runs, AFullDiskStopsTheRunAndKeepsTheLastCheckpoint) {
   config_file(longer);
   const Outcome outcome = run("train --quiet tiny.toml --set run.directory=small/run --set train.report_every=1");
   EXPECT_EQ(outcome.code, 1) << outcome.out << outcome.err;
-  EXPECT_NE(outcome.err.find("No space left on device; make room and resume the run"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("No space left on device; make room and resume the run"), std::string::npos)
+      << outcome.err;
   EXPECT_EQ(lines_in(outcome.err), 1u) << outcome.err;
   EXPECT_EQ(run("inspect small/run").code, 0);
   // With room again it goes on.
@@ -165,8 +166,9 @@ TEST_F(Runs, ADamagedCheckpointIsRefusedAndTheOlderOneOffered) {
 }
 
 TEST_F(Runs, TrainsEveryArmSideBySide) {
-  config_file(std::string(tiny) +
-              "[[arm]]\nname = \"slow\"\noptimizer.rate = 1e-5\n[[arm]]\nname = \"fast\"\noptimizer = { rate = 0.1 }\n");
+  config_file(
+      std::string(tiny) +
+      "[[arm]]\nname = \"slow\"\noptimizer.rate = 1e-5\n[[arm]]\nname = \"fast\"\noptimizer = { rate = 0.1 }\n");
   const Outcome all = run("train --quiet tiny.toml");
   EXPECT_EQ(all.code, 0) << all.err;
   EXPECT_EQ(lines_in(all.out), 4u) << all.out;
@@ -195,7 +197,8 @@ TEST_F(Runs, InspectsCheckpoints) {
   config_file(tiny);
   ASSERT_EQ(run("train --quiet tiny.toml").code, 0);
   const Outcome outcome = run("inspect runs/tiny/checkpoints/last.safetensors");
-  for (const char* part : {"rnn.weight_ih_l0", "throughtime.optimizer.moment.0", "[task]", "throughtime.iteration = 20"})
+  for (const char* part :
+       {"rnn.weight_ih_l0", "throughtime.optimizer.moment.0", "[task]", "throughtime.iteration = 20"})
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
   const nlohmann::json file = nlohmann::json::parse(run("inspect runs/tiny --json").out);
   EXPECT_EQ(file.at("tensors").at(0).at("shape"), (std::vector<int>{16, 2}));
@@ -271,7 +274,8 @@ TEST_F(Runs, ImportedWeightsComeBack) {
   EXPECT_EQ(run("train --quiet --resume runs/copy").code, 0);
   EXPECT_EQ(run("import runs/tiny b.safetensors").code, 0);
   expect_refusal(run("import runs/tiny tiny.toml"), "header");
-  expect_refusal(run("import tiny.toml a.safetensors --set model.hidden=5 --set run.name=other"), "must have the shape");
+  expect_refusal(run("import tiny.toml a.safetensors --set model.hidden=5 --set run.name=other"),
+                 "must have the shape");
   expect_refusal(run("export runs/tiny -o c --format onnx"), "unknown format 'onnx'");
 }
 
@@ -357,7 +361,8 @@ TEST_F(Runs, TunesOnValidationAndTrainsTheBest) {
   for (const nlohmann::json& trial : line.at("trials"))
     EXPECT_EQ(text_of(path(trial.at("run").get<std::string>() + "/metrics.jsonl")).find("test"), std::string::npos);
   EXPECT_EQ(run(command + " --json").out, outcome.out);
-  expect_refusal(run("tune tiny.toml --set train.evaluate_every=10 --grid optimizer.rat=1,2"), "did you mean 'optimizer.rate'?");
+  expect_refusal(run("tune tiny.toml --set train.evaluate_every=10 --grid optimizer.rat=1,2"),
+                 "did you mean 'optimizer.rate'?");
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "support/errors.h"
-#include "train/checkpoint.h"
 #include "throughtime/optimizer.h"
+#include "train/checkpoint.h"
 
 namespace throughtime {
 namespace {

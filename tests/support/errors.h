@@ -24,6 +24,6 @@ std::string refusal_of(Call&& call) {
 /// Expects InvalidInput whose text contains `part`.
 #define EXPECT_REFUSED(expression, part)                                                      \
   do {                                                                                        \
-    const std::string text = ::throughtime::testing::refusal_of([&] { (void)(expression); }); \
-    EXPECT_NE(text.find(part), std::string::npos) << "said: '" << text << "'";                \
+    const std::string refusal = ::throughtime::testing::refusal_of([&] { (void)(expression); }); \
+    EXPECT_NE(refusal.find(part), std::string::npos) << "said: '" << refusal << "'";          \
   } while (false)

@@ -230,10 +230,10 @@ TEST(Config, EveryOptionIsDeclaredOnceWithAGoodDefault) {
     EXPECT_EQ(std::count(option.key.begin(), option.key.end(), '.'), 1) << option.key;
   }
   EXPECT_NO_THROW(parse_config(resolved_config(RunConfig{}), "defaults"));
-  for (const char* key : {"task.name", "task.length", "model.cell", "model.hidden", "model.layers", "learner.name",
-                          "optimizer.name", "optimizer.rate", "optimizer.clip", "train.iterations", "train.batch",
-                          "train.seed", "train.evaluate_every", "train.epochs", "run.directory", "run.engine",
-                          "run.threads", "run.checkpoint_every"})
+  for (const char* key :
+       {"task.name", "task.length", "model.cell", "model.hidden", "model.layers", "learner.name", "optimizer.name",
+        "optimizer.rate", "optimizer.clip", "train.iterations", "train.batch", "train.seed", "train.evaluate_every",
+        "train.epochs", "run.directory", "run.engine", "run.threads", "run.checkpoint_every"})
     EXPECT_TRUE(keys.contains(key)) << key;
 }
 

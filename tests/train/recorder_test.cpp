@@ -134,7 +134,9 @@ TEST(EventFile, FramesHoldScalars) {
   EventFile(directory / "events", 0).scalars(300, 1.5, {{"loss", 0.25}});
   const std::vector<std::string> events = events_of(directory / "events");
   ASSERT_EQ(events.size(), 2u);
-  EXPECT_EQ(events[0].substr(9), "\x1a\x0d" "brain.Event:2");
+  EXPECT_EQ(events[0].substr(9),
+            "\x1a\x0d"
+            "brain.Event:2");
   // wall_time = 1.5, step = 300, summary { value { tag = "loss", simple_value = 0.25 } }
   const std::string expected = std::string("\x09\0\0\0\0\0\0\xf8\x3f", 9) + "\x10\xac\x02" + "\x2a\x0d\x0a\x0b" +
                                "\x0a\x04loss" + std::string("\x15\0\0\x80\x3e", 5);

@@ -127,8 +127,8 @@ TEST_P(Resume, InterruptedPlusResumedEqualsUninterrupted) {
 /// Every value of every column meets the others at least once in a while; all of them with THROUGHTIME_FULL.
 std::vector<Variant> variants() {
   const std::vector<std::string> tasks = {"add", "stream", "copy", "cycle_world"};
-  const std::vector<std::string> learners = {"bptt", "recompute", "tbptt:plain", "tbptt:paper", "tbptt:original",
-                                             "fptt"};
+  const std::vector<std::string> learners = {"bptt",        "recompute",      "tbptt:plain",
+                                             "tbptt:paper", "tbptt:original", "fptt"};
   std::vector<std::string> optimizers;
   for (const OptimizerType* optimizer : all_optimizers()) optimizers.push_back(optimizer->name);
   const std::vector<std::string> schedules = {"constant", "factor_at", "plateau", "inverse_sqrt"};
@@ -145,7 +145,8 @@ std::vector<Variant> variants() {
   for (std::size_t i = 0; i < learners.size(); ++i)
     for (std::size_t j = 0; j < tasks.size(); ++j) {
       const std::size_t n = i * tasks.size() + j;
-      list.push_back({tasks[j], learners[i], optimizers[n % optimizers.size()], schedules[(i + j) % 4], engines[n % 2]});
+      list.push_back(
+          {tasks[j], learners[i], optimizers[n % optimizers.size()], schedules[(i + j) % 4], engines[n % 2]});
     }
   return list;
 }
@@ -300,7 +301,8 @@ TEST(RunSession, ImportedWeightsAreWhereTrainingStarts) {
   train_run(config_of(plain, directory / "source"), silent);
   const TensorFile weights = load_checkpoint(directory / "source", false);
   start_run_with(config_of(plain, directory / "copy"), weights, false);
-  const std::unique_ptr<Trainer> source = open_run(directory / "source", false), copy = open_run(directory / "copy", false);
+  const std::unique_ptr<Trainer> source = open_run(directory / "source", false),
+                                 copy = open_run(directory / "copy", false);
   EXPECT_EQ(source->engine().read(source->parameters()), copy->engine().read(copy->parameters()));
   EXPECT_EQ(resume_run(directory / "copy", {}, silent).iteration, 23);
 

@@ -112,12 +112,12 @@ TEST(Safetensors, MalformedHeadersAreRefused) {
   says(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})", 4, "lies at bytes 0 to 8");
   says(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", 4, "lies at bytes 4 to 0");
   says(R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", 4, "need 8");
-  says(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"y":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 4,
-       "overlaps");
+  says(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"y":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+       4, "overlaps");
   says(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})", 8, "unused bytes before 'x'");
   says(R"({"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", 8, "the tensors have 4 bytes");
-  says(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})", 1,
-       "occurs twice");
+  says(R"({"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"x":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+       1, "occurs twice");
   says(R"({"__metadata__":{"a":1}})", 0, "must be a text");
   says(R"({"__metadata__":3})", 0, "object of texts");
   says(R"({"x":)" + std::string(100000, '[') + std::string(100000, ']') + "}", 0, "deeper");

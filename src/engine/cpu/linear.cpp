@@ -11,45 +11,41 @@ namespace {
 constexpr int kDepthBlock = 512;
 constexpr int kHeightBlock = 192;
 
+/// c [rows, width] = start + a [rows, depth] times `depth` rows of a panel.
+void multiply_panel(const ProductKernels& products, int rows, const float* a, std::size_t a_stride, const float* panel,
+                    int width, int depth, const float* bias, bool accumulate, float* c, std::size_t c_stride) {
+  Product product;
+  product.rows = rows;
+  product.columns = width;
+  product.terms = 1;
+  product.term[0] = {a, a_stride, panel, static_cast<std::size_t>(width), depth};
+  product.c = c;
+  product.c_stride = c_stride;
+  product.bias = bias;
+  product.accumulate = accumulate;
+  products.multiply(product);
+}
+
 }  // namespace
 
 void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
                      const ForwardPanels& panels, const float* bias, float* c, std::size_t c_stride) {
-  for (int from = 0; from < panels.depth(); from += kDepthBlock) {
-    const int depth = std::min(kDepthBlock, panels.depth() - from);
-    for (int p = 0; p < panels.panels(); ++p) {
-      const std::size_t width = panels.columns(p);
-      Product product;
-      product.rows = rows;
-      product.columns = static_cast<int>(width);
-      product.terms = 1;
-      product.term[0] = {a + from, a_stride, panels.panel(p) + from * width, width, depth};
-      product.c = c + panels.column(p);
-      product.c_stride = c_stride;
-      product.bias = bias + panels.column(p);
-      product.accumulate = from > 0;
-      products.multiply(product);
-    }
-  }
+  for (int from = 0; from < panels.depth(); from += kDepthBlock)
+    for (int p = 0; p < panels.panels(); ++p)
+      multiply_panel(products, rows, a + from, a_stride,
+                     panels.panel(p) + static_cast<std::size_t>(from) * panels.columns(p), panels.columns(p),
+                     std::min(kDepthBlock, panels.depth() - from), bias + panels.column(p), from > 0,
+                     c + panels.column(p), c_stride);
 }
 
 void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
                      const BackwardPanels& panels, float* c, std::size_t c_stride, bool accumulate) {
-  for (int from = 0; from < panels.depth(); from += kDepthBlock) {
-    const int depth = std::min(kDepthBlock, panels.depth() - from);
-    for (int p = 0; p < panels.panels(); ++p) {
-      const std::size_t width = panels.columns(p);
-      Product product;
-      product.rows = rows;
-      product.columns = static_cast<int>(width);
-      product.terms = 1;
-      product.term[0] = {a + from, a_stride, panels.panel(p) + from * width, width, depth};
-      product.c = c + static_cast<std::size_t>(p) * kPanel;
-      product.c_stride = c_stride;
-      product.accumulate = accumulate || from > 0;
-      products.multiply(product);
-    }
-  }
+  for (int from = 0; from < panels.depth(); from += kDepthBlock)
+    for (int p = 0; p < panels.panels(); ++p)
+      multiply_panel(products, rows, a + from, a_stride,
+                     panels.panel(p) + static_cast<std::size_t>(from) * panels.columns(p), panels.columns(p),
+                     std::min(kDepthBlock, panels.depth() - from), nullptr, accumulate || from > 0,
+                     c + static_cast<std::size_t>(p) * kPanel, c_stride);
 }
 
 void add_weight_gradient(const ProductKernels& products, int rows, const float* d, std::size_t d_stride, int outputs,
