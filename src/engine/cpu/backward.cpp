@@ -3,8 +3,6 @@
 #include <cstring>
 
 #include "engine/cpu/passes.h"
-#include "engine/dropout.h"
-#include "engine/targets.h"
 
 namespace throughtime::cpu {
 
@@ -166,31 +164,9 @@ class SlicePullBack {
   }
 
   void mask_rows(const DropoutSite& site, int begin, int end, int width, std::size_t stride, float* values) {
-    const std::span<float> mask(slice_.mask.data(), static_cast<std::size_t>(width));
     for (int l = begin; l < end; ++l)
-      for (int r = 0; r < slice_.rows; ++r, values += stride) {
-        write_mask<float>(site, call_.window.mask_key, mask_step_at(context_.model.config().dropout, call_.window, l),
-                          slice_.first + r, mask);
-        for (int i = 0; i < width; ++i) values[i] *= mask[i];
-      }
-  }
-
-  /// The state before step l with reset rows zeroed, in work.state; returns whether there are any.
-  bool copy_state_with_resets(int k, int l) {
-    bool any = false;
-    for (int r = 0; r < slice_.rows; ++r) any |= call_.window.resets_at(l, slice_.first + r);
-    if (!any) return false;
-    for (int tensor = 0; tensor < layer(k).cell->shape.states; ++tensor) {
-      float* to = work(k).state.data() + tensor * plane(k);
-      std::memcpy(to, slice_.state(k, tensor, l), plane(k) * sizeof(float));
-      zero_reset_rows(l, tape(k).hidden, to);
-    }
-    return true;
-  }
-
-  void zero_reset_rows(int l, std::size_t stride, float* rows) {
-    for (int r = 0; r < slice_.rows; ++r)
-      if (call_.window.resets_at(l, slice_.first + r)) std::fill_n(rows + r * stride, stride, 0.0f);
+      for (int r = 0; r < slice_.rows; ++r, values += stride)
+        multiply_by_mask(context_, site, call_.window, slice_, l, r, values, width);
   }
 
   /// dL/d(state after l) becomes dL/d(state before l); gate cotangents go to row block `chunk_step`. Returns whether
@@ -198,7 +174,7 @@ class SlicePullBack {
   bool step(int k, int l, int chunk_step) {
     const CellShape& shape = layer(k).cell->shape;
     const CellKernels<float>& kernels = context_.cells[static_cast<std::size_t>(k)];
-    const bool reset = copy_state_with_resets(k, l);
+    const bool reset = copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), l, l);
     const std::size_t row = static_cast<std::size_t>(chunk_step) * slice_.rows;
     const std::size_t hidden = tape(k).hidden;
     float* d_gates = d_recurrent(k) + row * d_recurrent_stride(k);
@@ -234,7 +210,7 @@ class SlicePullBack {
                     work(k).cotangent.data(), hidden, true);
     if (reset)
       for (int tensor = 0; tensor < shape.states; ++tensor)
-        zero_reset_rows(l, hidden, work(k).cotangent.data() + tensor * plane(k));
+        zero_reset_rows(call_.window, slice_, l, hidden, work(k).cotangent.data() + tensor * plane(k));
     return reset;
   }
 
@@ -246,7 +222,8 @@ class SlicePullBack {
     if (!resets) return from;
     float* to = work(k).previous.data();
     std::memcpy(to, from, (end - begin) * plane(k) * sizeof(float));
-    for (int l = begin; l < end; ++l) zero_reset_rows(l, tape(k).hidden, to + (l - begin) * plane(k));
+    for (int l = begin; l < end; ++l)
+      zero_reset_rows(call_.window, slice_, l, tape(k).hidden, to + (l - begin) * plane(k));
     return to;
   }
 

@@ -2,22 +2,11 @@
 #include <cstring>
 
 #include "engine/cpu/passes.h"
-#include "engine/dropout.h"
 #include "engine/targets.h"
 
 namespace throughtime::cpu {
 
 namespace {
-
-void multiply_by_mask(const DropoutSite& site, const Context& context, const Window& window, Slice& slice, int step,
-                      float* values, std::size_t stride, int width) {
-  const std::uint64_t mask_step = mask_step_at(context.model.config().dropout, window, step);
-  const std::span<float> mask(slice.mask.data(), static_cast<std::size_t>(width));
-  for (int r = 0; r < slice.rows; ++r) {
-    write_mask<float>(site, window.mask_key, mask_step, slice.first + r, mask);
-    for (int i = 0; i < width; ++i) values[r * stride + i] *= mask[i];
-  }
-}
 
 /// [token part, reals] of each row of the slice at `step`, into `to` [R][stride].
 void gather_raw(const Context& context, const Window& window, const Slice& slice, int step, float* to,
@@ -43,10 +32,11 @@ void gather_raw(const Context& context, const Window& window, const Slice& slice
   }
 }
 
-bool any_reset(const Window& window, const Slice& slice, int step) {
+/// [R][stride] *= the masks of all rows of the slice at `step`.
+void mask_rows(const Context& context, const DropoutSite& site, const Window& window, Slice& slice, int step, float* rows,
+               std::size_t stride, int width) {
   for (int r = 0; r < slice.rows; ++r)
-    if (window.resets_at(step, slice.first + r)) return true;
-  return false;
+    multiply_by_mask(context, site, window, slice, step, r, rows + r * stride, width);
 }
 
 }  // namespace
@@ -66,7 +56,7 @@ void gather_input(const Context& context, const Window& window, bool training, S
   }
   const DropoutSite site = input_dropout(context.model.config().dropout);
   if (training && site.active())
-    multiply_by_mask(site, context, window, slice, step, input, bottom.inputs, context.model.inputs());
+    mask_rows(context, site, window, slice, step, input, bottom.inputs, context.model.inputs());
 }
 
 namespace {
@@ -130,12 +120,11 @@ class LayerStep {
         work_(slice.work[k]),
         index_(k) {}
 
-  void run(int slot, int saved_slot, bool reset, const Window& window, int step) {
+  void run(int slot, int saved_slot, const Window& window, int step) {
     const CellShape& shape = layer_.cell->shape;
     const float* state = slice_.state(static_cast<int>(index_), 0, slot);
     std::size_t state_plane = tape_.state_plane;
-    if (reset) {
-      copy_state_with_resets(window, step, slot);
+    if (copy_state_with_resets(context_, window, slice_, index_, step, slot)) {
       state = work_.state.data();
       state_plane = slice_.rows * tape_.hidden;
     }
@@ -236,16 +225,6 @@ class LayerStep {
     context_.products.multiply(product);
   }
 
-  void copy_state_with_resets(const Window& window, int step, int slot) {
-    const std::size_t plane = slice_.rows * tape_.hidden;
-    for (int tensor = 0; tensor < layer_.cell->shape.states; ++tensor) {
-      float* to = work_.state.data() + tensor * plane;
-      std::memcpy(to, slice_.state(static_cast<int>(index_), tensor, slot), plane * sizeof(float));
-      for (int r = 0; r < slice_.rows; ++r)
-        if (window.resets_at(step, slice_.first + r)) std::fill_n(to + r * tape_.hidden, tape_.hidden, 0.0f);
-    }
-  }
-
   const Context& context_;
   Slice& slice_;
   const Layer& layer_;
@@ -257,19 +236,15 @@ class LayerStep {
   Product product_;
 };
 
-/// The masked output of the layer below, as the input of layer k.
-void mask_input(const Context& context, const Window& window, Slice& slice, std::size_t k, int step, int slot) {
+/// The output of the layer below as the input of layer k, masked in training.
+void copy_below(const Context& context, const Window& window, bool training, Slice& slice, std::size_t k, int step,
+                int slot) {
   LayerTape& tape = slice.layers[k];
   float* to = tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs;
   std::memcpy(to, slice.state(static_cast<int>(k) - 1, 0, slot + 1), slice.rows * tape.inputs * sizeof(float));
-  multiply_by_mask(between_dropout(context.model.config().dropout, static_cast<int>(k)), context, window, slice, step, to,
-                   tape.inputs, context.model.layers()[k].inputs);
-}
-
-void copy_below(Slice& slice, std::size_t k, int slot) {
-  LayerTape& tape = slice.layers[k];
-  std::memcpy(tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs,
-              slice.state(static_cast<int>(k) - 1, 0, slot + 1), slice.rows * tape.inputs * sizeof(float));
+  if (training)
+    mask_rows(context, between_dropout(context.model.config().dropout, static_cast<int>(k)), window, slice, step, to,
+              tape.inputs, context.model.layers()[k].inputs);
 }
 
 /// Where nothing is kept, a chunk begins where the previous one ended: its last slot becomes slot 0.
@@ -309,9 +284,8 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
       LayerStep layer(context, slice, k);
       const bool own_copy = k > 0 && slice.layers[k].input.size() > 0;
       for (int l = begin; l < end; ++l) {
-        if (own_copy && call.training) mask_input(context, window, slice, k, l, l - base);
-        if (own_copy && !call.training) copy_below(slice, k, l - base);
-        layer.run(l - base, keeps ? l : 0, any_reset(window, slice, l), window, l);
+        if (own_copy) copy_below(context, window, call.training, slice, k, l, l - base);
+        layer.run(l - base, keeps ? l : 0, window, l);
       }
     }
     HeadPass head{window, call.training, begin, end, base, call.losses, call.predictions};

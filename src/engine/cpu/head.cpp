@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "engine/cpu/passes.h"
-#include "engine/dropout.h"
 #include "engine/targets.h"
 
 namespace throughtime::cpu {
@@ -30,7 +29,7 @@ class HeadBlock {
     const int top = static_cast<int>(slice_.layers.size()) - 1;
     float* to = work_.hidden.data() + rows_ * hidden_stride_;
     std::copy_n(slice_.state(top, 0, step - pass_.base + 1) + row * hidden_stride_, hidden_stride_, to);
-    if (masked()) multiply_by_mask(step, row, to);
+    if (masked()) mask(step, row, to);
     ++rows_;
   }
 
@@ -54,11 +53,8 @@ class HeadBlock {
   std::size_t feature_stride() const { return inner_used() ? inner_stride_ : hidden_stride_; }
   bool inner_used() const { return context_.packed.head_inner.outputs > 0; }
 
-  void multiply_by_mask(int step, int row, float* values) {
-    const std::span<float> mask(slice_.mask.data(), static_cast<std::size_t>(context_.model.top_hidden()));
-    write_mask<float>(dropout_, pass_.window.mask_key, mask_step_at(context_.model.config().dropout, pass_.window, step),
-                      slice_.first + row, mask);
-    for (std::size_t i = 0; i < mask.size(); ++i) values[i] *= mask[i];
+  void mask(int step, int row, float* values) {
+    multiply_by_mask(context_, dropout_, pass_.window, slice_, step, row, values, context_.model.top_hidden());
   }
 
   /// Prediction and loss of one row; its outputs become weight * dloss/d(outputs) where something goes back.
@@ -106,7 +102,7 @@ class HeadBlock {
   void scatter_row(int i) {
     const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
     float* d = work_.d_hidden.data() + i * hidden_stride_;
-    if (masked()) multiply_by_mask(step, row, d);
+    if (masked()) mask(step, row, d);
     std::copy_n(d, hidden_stride_, slice_.sent_back(step, row));
   }
 

@@ -6,6 +6,7 @@
 #include "engine/cpu/packing.h"
 #include "engine/cpu/products.h"
 #include "engine/cpu/tape.h"
+#include "engine/dropout.h"
 #include "throughtime/engine.h"
 
 namespace throughtime::cpu {
@@ -28,7 +29,6 @@ struct UnrollArrays {
   const float* initial_state = nullptr;
   float* final_state = nullptr;
   float* losses = nullptr;
-  bool loss_sum = false;
   float* predictions = nullptr;
   float* states = nullptr;
   std::span<const int> state_steps = {};
@@ -57,6 +57,17 @@ void pull_back_slice(const Context& context, const PullBackArrays& call, Slice& 
 
 /// Writes the input of step `step` that the first layer sees, and what lies before it: tokens, reals, encoder, dropout.
 void gather_input(const Context& context, const Window& window, bool training, Slice& slice, int step, int slot);
+
+/// values [width] *= the mask of row `row` of the slice at `step`.
+void multiply_by_mask(const Context& context, const DropoutSite& site, const Window& window, Slice& slice, int step,
+                      int row, float* values, int width);
+
+/// Zeroes the rows [R][stride] of the slice that are reset before `step`.
+void zero_reset_rows(const Window& window, const Slice& slice, int step, std::size_t stride, float* rows);
+/// Copies layer k's state before `step`, which lies in `slot`, into its workspace with reset rows zeroed. Returns false,
+/// and copies nothing, where no row of the slice is reset.
+bool copy_state_with_resets(const Context& context, const Window& window, Slice& slice, std::size_t k, int step,
+                            int slot);
 
 /// What the head does in one pass over the weighted rows of steps [first, last); `slot` of step l is l - base.
 struct HeadPass {

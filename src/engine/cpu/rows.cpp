@@ -1,0 +1,35 @@
+#include <algorithm>
+#include <cstring>
+
+#include "engine/cpu/passes.h"
+
+namespace throughtime::cpu {
+
+void multiply_by_mask(const Context& context, const DropoutSite& site, const Window& window, Slice& slice, int step,
+                      int row, float* values, int width) {
+  const std::span<float> mask(slice.mask.data(), static_cast<std::size_t>(width));
+  write_mask<float>(site, window.mask_key, mask_step_at(context.model.config().dropout, window, step), slice.first + row,
+                    mask);
+  for (int i = 0; i < width; ++i) values[i] *= mask[i];
+}
+
+void zero_reset_rows(const Window& window, const Slice& slice, int step, std::size_t stride, float* rows) {
+  for (int r = 0; r < slice.rows; ++r)
+    if (window.resets_at(step, slice.first + r)) std::fill_n(rows + r * stride, stride, 0.0f);
+}
+
+bool copy_state_with_resets(const Context& context, const Window& window, Slice& slice, std::size_t k, int step,
+                            int slot) {
+  bool any = false;
+  for (int r = 0; r < slice.rows; ++r) any |= window.resets_at(step, slice.first + r);
+  if (!any) return false;
+  const std::size_t hidden = slice.layers[k].hidden, plane = slice.rows * hidden;
+  for (int tensor = 0; tensor < context.model.layers()[k].cell->shape.states; ++tensor) {
+    float* to = slice.work[k].state.data() + tensor * plane;
+    std::memcpy(to, slice.state(static_cast<int>(k), tensor, slot), plane * sizeof(float));
+    zero_reset_rows(window, slice, step, hidden, to);
+  }
+  return true;
+}
+
+}  // namespace throughtime::cpu
