@@ -1,16 +1,17 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 
 namespace throughtime::testing {
 
-/// An empty directory of the running test, gone when it ends.
+/// An empty directory of its own for the running test, gone when it ends; a test may have several.
 class ScratchDirectory {
  public:
   ScratchDirectory() {
@@ -18,9 +19,9 @@ class ScratchDirectory {
     std::string name = std::string("throughtime-") + test->test_suite_name() + "-" + test->name();
     for (char& letter : name)
       if (letter == '/') letter = '-';
-    path_ = std::filesystem::temp_directory_path() / (name + "-" + std::to_string(getpid()));
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
+    std::string pattern = (std::filesystem::temp_directory_path() / (name + "-XXXXXX")).string();
+    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no scratch directory at " + pattern);
+    path_ = pattern;
   }
   ~ScratchDirectory() {
     std::error_code ignored;
@@ -31,6 +32,13 @@ class ScratchDirectory {
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  /// Writes a file, its folders included, and returns its path.
+  std::string write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = path_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+  }
 
  private:
   std::filesystem::path path_;

@@ -46,7 +46,7 @@ TEST(MakingBatches, AllocatesNothingOnceItHasBegun) {
   expect_steady({.name = "recall", .length = 9, .steps = 40});
   expect_steady({.name = "cycle_world", .length = 9, .history = 3});
   expect_steady({.name = "stochastic_world", .length = 300});
-  TemporaryDirectory directory;
+  ScratchDirectory directory;
   std::string text, numbers;
   for (int i = 0; i < 500; ++i) {
     text += "w" + std::to_string(i % 7) + " ";

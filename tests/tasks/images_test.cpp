@@ -18,7 +18,7 @@ std::string big_endian(std::uint32_t number) {
 }
 
 /// `count` small digits: pixel p of image i is (31 i + p) mod 256, its label (i + offset) mod 10.
-void write_digits(const TemporaryDirectory& directory, const std::string& prefix, std::uint32_t count, int offset) {
+void write_digits(const ScratchDirectory& directory, const std::string& prefix, std::uint32_t count, int offset) {
   std::string images = big_endian(0x803) + big_endian(count) + big_endian(28) + big_endian(28);
   std::string labels = big_endian(0x801) + big_endian(count);
   for (std::uint32_t image = 0; image < count; ++image) {
@@ -52,7 +52,7 @@ class Digits : public ::testing::Test {
         shown.push_back(static_cast<int>(std::lround((value_at(window, step, 0, column) * 0.3081 + 0.1307) * 255)));
     return shown;
   }
-  TemporaryDirectory directory_;
+  ScratchDirectory directory_;
 };
 
 TEST_F(Digits, ShowPixelsInOrderStandardised) {
@@ -85,13 +85,13 @@ TEST_F(Digits, ArePermutedBySeedAndRememberIt) {
   for (const int value : shown) ++counts[static_cast<std::size_t>(value)];
   for (int value = 0; value < 256; ++value) EXPECT_EQ(counts[static_cast<std::size_t>(value)], value < 16 ? 4 : 3);
 
-  TemporaryDirectory run;
+  ScratchDirectory run;
   task->save(run.path());
   other->load(run.path());
   EXPECT_EQ(shown, pixels(*other));
   run.write("permutation.txt", "0\n1\n1\n");
   EXPECT_REFUSED(other->load(run.path()), "permutation.txt");
-  TemporaryDirectory empty;
+  ScratchDirectory empty;
   EXPECT_REFUSED(other->load(empty.path()), "permutation.txt");
 }
 
@@ -121,7 +121,7 @@ TEST_F(Digits, RefuseWhatTheyCannotRead) {
   EXPECT_REFUSED(make("rows", 1, 1.0), "task.validation");
   directory_.write("mnist/t10k-labels-idx1-ubyte", big_endian(0x801) + big_endian(2) + std::string("\1\2"));
   EXPECT_REFUSED(make("rows"), "one label for each of the 5 images");
-  std::filesystem::remove(directory_.path() + "/mnist/t10k-images-idx3-ubyte");
+  std::filesystem::remove((directory_ / "mnist/t10k-images-idx3-ubyte").string());
   EXPECT_REFUSED(make("rows"), "t10k-images-idx3-ubyte");
 }
 

@@ -114,12 +114,12 @@ TEST(Recall, PassesRepeatTheSameStepsFromAStateOfZero) {
 TEST(Recall, RefusesWhatItCannotMake) {
   EXPECT_REFUSED(make_task({.name = "recall", .generator = "papr"}, 1), "did you mean 'paper'");
   EXPECT_REFUSED(make_task({.name = "recall", .variable = true, .block = 4}, 1), "task.shortest");
-  TemporaryDirectory directory;
+  ScratchDirectory directory;
   EXPECT_REFUSED(make_task({.name = "recall", .generator = "files", .data = directory.path()}, 1), "copy_fixed");
 }
 
 TEST(RecallFiles, ReadPairsOfLines) {
-  TemporaryDirectory directory;
+  ScratchDirectory directory;
   directory.write("copy_fixed/train.txt", "1230\n0001\n1450\n0014\n");
   directory.write("copy_fixed/valid.txt", "10\n01\n");
   directory.write("copy_fixed/test.txt", "12\n02\n");

@@ -20,7 +20,7 @@ std::string ramp() {
 class Series : public ::testing::Test {
  protected:
   Series() { config_.path = directory_.write("ramp.csv", ramp()); }
-  TemporaryDirectory directory_;
+  ScratchDirectory directory_;
   TaskConfig config_ = {.name = "series", .length = 8, .splits = {0.5, 0.25, 0.25}, .standardise = false};
 };
 
@@ -83,7 +83,7 @@ TEST_F(Series, IsStandardisedByTheTrainingPartAlone) {
 TEST_F(Series, KeepsTheStandardisationOfARun) {
   config_.standardise = true;
   const auto task = make_task(config_, 1);
-  TemporaryDirectory run;
+  ScratchDirectory run;
   task->save(run.path());
   const Standardisation saved = Standardisation::load(run.path());
   ASSERT_EQ(saved.inputs.size(), 3u);
@@ -158,7 +158,7 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   wrong = config_;
   wrong.path = "";
   EXPECT_REFUSED(make_task(wrong, 1), "task.path");
-  wrong.path = directory_.path() + "/absent.csv";
+  wrong.path = (directory_ / "absent.csv").string();
   EXPECT_REFUSED(make_task(wrong, 1), "absent.csv");
   wrong.path = directory_.write("thing.xyz", "1");
   EXPECT_REFUSED(make_task(wrong, 1), "ending must tell the format");

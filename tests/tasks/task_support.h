@@ -1,15 +1,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "engine/targets.h"
+#include "support/scratch.h"
 #include "throughtime/task.h"
 
 namespace throughtime::testing {
@@ -59,31 +58,6 @@ inline std::vector<double> contents(Task& task, Split split, std::uint64_t itera
   validate(window);
   return contents(window);
 }
-
-/// A directory of its own for a test, removed at its end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "throughtime-task-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = pattern;
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  std::string path() const { return path_.string(); }
-  /// Writes a file and returns its path.
-  std::string write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path path = path_ / name;
-    std::filesystem::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << text;
-    return path.string();
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// The directory of real data sets that holds `file`; empty where there is none.
 inline std::string real_data(const std::string& file) {

@@ -38,7 +38,7 @@ class SmallText : public ::testing::Test {
     return {
         .name = "text", .length = length, .corpus = "files", .files = {train_, valid_, test_}, .evaluation_columns = 1};
   }
-  TemporaryDirectory directory_;
+  ScratchDirectory directory_;
   std::string train_, valid_, test_;
 };
 
@@ -78,9 +78,9 @@ TEST_F(SmallText, ReadsCharactersAndEndsOfLines) {
 
 TEST_F(SmallText, KeepsTheVocabularyOfARun) {
   const auto task = make_task(config(), 1);
-  TemporaryDirectory run;
+  ScratchDirectory run;
   task->save(run.path());
-  EXPECT_EQ(Vocabulary::load(run.path() + "/vocabulary.txt").size(), 5u);
+  EXPECT_EQ(Vocabulary::load((run / "vocabulary.txt").string()).size(), 5u);
   // The same words in another order: loading gives them the ids of the run.
   directory_.write("train.txt", "c b a\n");
   const auto changed = make_task(config(), 1);
@@ -88,7 +88,7 @@ TEST_F(SmallText, KeepsTheVocabularyOfARun) {
   changed->load(run.path());
   EXPECT_EQ(columns(*changed, Split::train, 1)[0].front().first, 2);
   EXPECT_EQ(changed->input().vocabulary, 5);
-  TemporaryDirectory empty;
+  ScratchDirectory empty;
   EXPECT_REFUSED(changed->load(empty.path()), "vocabulary.txt");
 }
 
@@ -123,7 +123,7 @@ TEST_F(SmallText, RefusesWhatItCannotRead) {
   TaskConfig wrong = config();
   wrong.files = {train_, valid_};
   EXPECT_REFUSED(make_task(wrong, 1), "one file, or three");
-  wrong.files = {directory_.path() + "/absent.txt"};
+  wrong.files = {(directory_ / "absent.txt").string()};
   EXPECT_REFUSED(make_task(wrong, 1), "absent.txt");
   wrong = config();
   wrong.unit = "words";
@@ -137,7 +137,7 @@ TEST_F(SmallText, RefusesWhatItCannotRead) {
   wrong.splits = {0.5, 0.5, 0.5};
   EXPECT_REFUSED(make_task(wrong, 1), "add up to 1");
   EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 6), "too few for 6 columns");
-  TemporaryDirectory empty;
+  ScratchDirectory empty;
   EXPECT_REFUSED(make_task({.name = "text", .data = empty.path()}, 1), "ptb/ptb.train.txt");
 }
 
