@@ -8,37 +8,9 @@
 
 #include "throughtime/archive.h"
 #include "throughtime/engine.h"
+#include "throughtime/learner_config.h"
 
 namespace throughtime {
-
-/// Declared once here; each learner reads the fields it knows.
-struct LearnerConfig {
-  std::string name = "bptt";
-  std::string memory = "full";    // bptt: full, recompute
-  std::string preset = "custom";  // tbptt: custom, paper, ref, plain, original
-  int truncation = 0;             // tbptt presets: K
-  int steps = 0;                  // tbptt: cells in a window
-  int losses = 0;                 // tbptt: its last steps that carry a loss
-  int stride = 0;                 // tbptt: steps between windows
-
-  int windows = 0;                       // fptt: K, windows of a sequence; or window_length
-  int window_length = 0;                 // fptt: steps of a window, instead of K
-  std::string remainder = "extra";       // fptt: steps that K does not divide: extra (one more window), absorb (the last)
-  std::string form = "lambda";           // fptt: lambda, gradient (Algorithm 2 to the letter), ogd (no regulariser)
-  double alpha = 0.1;                    // fptt: strength of the regulariser
-  double alpha_growth = 1;               // fptt: alpha is multiplied by it after each epoch
-  double alpha_most = 0;                 // fptt: and never exceeds this; 0: no bound
-  double averaging = 0.5;                // fptt: b, the weight of W in W-bar
-  double penalty = 1;                    // fptt: m, multiple of alpha in the gradient (lambda form)
-  double kappa = 1;                      // fptt: weight of the last gradient (gradient form): 1, or 0.5 as printed
-  int inner_iterations = 1;              // fptt: steps of W on each window
-  std::string inner_state = "restart";   // fptt: they start at the window's first state: restart, or go on: continue
-  bool take_average = false;             // fptt: W <- W-bar at the end of an epoch
-  bool reset_multiplier = false;         // fptt: lambda <- 0 at the end of an epoch
-  std::string carry = "windows";         // fptt: state for a stretch that continues: windows, rerun
-  std::string masks = "window";          // fptt: locked dropout masks are drawn per window, or per sequence
-  std::string intermediate = "window_end";  // fptt, on tasks with a terminal target: window_end, every_step, none
-};
 
 /// What every learner shares: the engine, the trained vector, its gradient and its optimizer.
 struct Trainee {

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace throughtime {
+
+/// One curve: x and y of equal length; low and high, where given, are the edges of a band around y.
+struct Curve {
+  std::string label;
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<double> low = {};
+  std::vector<double> high = {};
+  bool faint = false;   // thin and grey, without a place in the legend: single draws behind their mean
+  bool points = false;  // marks instead of a line
+};
+
+/// A horizontal line with a name: a baseline, a paper's value, a tolerance.
+struct ReferenceLine {
+  std::string label;
+  double y = 0;
+};
+
+/// A picture of curves over one pair of axes. Points that are not finite are gaps, and so are those that are not
+/// positive on a logarithmic axis.
+struct Chart {
+  std::string title;
+  std::string x_label;  // with its unit
+  std::string y_label;
+  bool log_x = false;
+  bool log_y = false;
+  std::vector<Curve> curves;
+  std::vector<ReferenceLine> references = {};
+};
+
+/// Whether gnuplot is there to draw pictures; drawing in the terminal does not need it.
+bool gnuplot_found();
+/// The picture as an SVG document of its own; fails with what to install where gnuplot is missing.
+std::string svg_of(const Chart& chart, int width = 720, int height = 420);
+/// The same as a PNG file, written whole or not at all.
+void write_png(const Chart& chart, const std::string& path, int width = 1440, int height = 840);
+/// The picture in `columns` x `rows` characters of text, legend included; colour with ANSI codes if asked for.
+std::string terminal_text_of(const Chart& chart, int columns, int rows, bool colour);
+
+}  // namespace throughtime

@@ -1,0 +1,79 @@
+#include "train/option_tables.h"
+
+namespace throughtime {
+namespace {
+
+Names learner_names() {
+  Names names;
+  for (const LearnerInfo& learner : all_learners()) names.push_back(learner.name);
+  return names;
+}
+Names memory_names() { return {"full", "recompute"}; }
+Names preset_names() { return {"custom", "paper", "ref", "plain", "original"}; }
+Names form_names() { return {"lambda", "gradient", "ogd"}; }
+Names remainder_names() { return {"extra", "absorb"}; }
+Names inner_state_names() { return {"restart", "continue"}; }
+Names carry_names() { return {"windows", "rerun"}; }
+Names mask_names() { return {"window", "sequence"}; }
+Names intermediate_names() { return {"window_end", "every_step", "none"}; }
+
+}  // namespace
+
+void add_learner_options(std::vector<Option>& table) {
+  table.insert(
+      table.end(),
+      {
+          {"learner.name", FIELD(std::string, learner.name), "training method", {}, learner_names},
+          {"learner.memory",
+           FIELD(std::string, learner.memory),
+           "bptt: keep the full tape, or recompute it from about sqrt(T) states",
+           {},
+           memory_names},
+          {"learner.preset",
+           FIELD(std::string, learner.preset),
+           "tbptt: steps/losses/stride from truncation K: paper 2K+1/K/K, ref 2K-1/K/K, plain K/K/K, original K/1/1",
+           {},
+           preset_names},
+          {"learner.truncation", FIELD(int, learner.truncation), "tbptt presets: K", at_least(0)},
+          {"learner.steps", FIELD(int, learner.steps), "tbptt custom: steps in a window", at_least(0)},
+          {"learner.losses", FIELD(int, learner.losses), "tbptt custom: last steps of a window that carry a loss",
+           at_least(0)},
+          {"learner.stride", FIELD(int, learner.stride), "tbptt custom: steps from one window to the next",
+           at_least(0)},
+      });
+}
+
+void add_fptt_options(std::vector<Option>& table) {
+  table.insert(
+      table.end(),
+      {
+          {"learner.windows", FIELD(int, learner.windows), "fptt: K, windows of a sequence", at_least(0)},
+          {"learner.window_length", FIELD(int, learner.window_length), "fptt: steps of a window, instead of K",
+           at_least(0)},
+          {"learner.remainder", FIELD(std::string, learner.remainder),
+           "fptt: steps that K does not divide are one more window, or belong to the last", {}, remainder_names},
+          {"learner.form", FIELD(std::string, learner.form),
+           "fptt: running estimate lambda, Algorithm 2 to the letter, or no regulariser", {}, form_names},
+          {"learner.alpha", FIELD(double, learner.alpha), "fptt: strength of the regulariser", above(0)},
+          {"learner.alpha_growth", FIELD(double, learner.alpha_growth), "fptt: factor of alpha after each epoch", above(0)},
+          {"learner.alpha_most", FIELD(double, learner.alpha_most), "fptt: bound of a growing alpha; 0: none", at_least(0)},
+          {"learner.averaging", FIELD(double, learner.averaging), "fptt: b, weight of W in its average", between(0, 1)},
+          {"learner.penalty", FIELD(double, learner.penalty), "fptt, lambda: m, multiple of alpha in the gradient",
+           at_least(0)},
+          {"learner.kappa", FIELD(double, learner.kappa), "fptt, gradient: weight of the last gradient", at_least(0)},
+          {"learner.inner_iterations", FIELD(int, learner.inner_iterations), "fptt: steps of W on each window",
+           at_least(1)},
+          {"learner.inner_state", FIELD(std::string, learner.inner_state),
+           "fptt: inner iterations restart at the window's first state, or go on from its last", {}, inner_state_names},
+          {"learner.take_average", FIELD(bool, learner.take_average), "fptt: W <- its average at the end of an epoch"},
+          {"learner.reset_multiplier", FIELD(bool, learner.reset_multiplier), "fptt: lambda <- 0 at the end of an epoch"},
+          {"learner.carry", FIELD(std::string, learner.carry),
+           "fptt: a stream goes on from the state of the windows, or of a rerun with the new weights", {}, carry_names},
+          {"learner.masks", FIELD(std::string, learner.masks), "fptt: locked dropout masks are drawn per window or sequence",
+           {}, mask_names},
+          {"learner.intermediate", FIELD(std::string, learner.intermediate),
+           "fptt, one target at the end: losses at the ends of windows, at every step, or none", {}, intermediate_names},
+      });
+}
+
+}  // namespace throughtime
