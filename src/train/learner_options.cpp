@@ -50,8 +50,8 @@ void add_fptt_options(std::vector<Option>& table) {
   table.insert(
       table.end(),
       {
-          {"learner.windows", FIELD(int, learner.windows), "fptt: K, windows of a sequence", at_least(0)},
-          {"learner.window_length", FIELD(int, learner.window_length), "fptt: steps of a window, instead of K",
+          {"learner.windows", FIELD(int, learner.windows), "fptt, aux_losses: K, windows of a sequence", at_least(0)},
+          {"learner.window_length", FIELD(int, learner.window_length), "fptt, aux_losses: steps of a window, instead of K",
            at_least(0)},
           {"learner.remainder", FIELD(std::string, learner.remainder),
            "fptt: steps that K does not divide are one more window, or belong to the last", {}, remainder_names},

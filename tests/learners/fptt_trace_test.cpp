@@ -32,6 +32,45 @@ TEST_P(FpttTrace, FollowsTheGoldenTraceOfEachForm) {
   }
 }
 
+TEST_P(FpttTrace, WeightsMultiplierAndAverageFollowTheGoldenRows) {
+  // l = (w - 2)^2 / 2 from 5: one gradient step at alpha = 1/2, and the exact argmin at alpha = 1, where lambda is the
+  // gradient at the new W.
+  struct Row {
+    double w, lambda, average;
+  };
+  const auto expect_rows = [&](double alpha, double rate, const std::vector<Row>& rows) {
+    BareUpdate run(GetParam(), "sgd", {5.0});
+    for (const Row& row : rows) {
+      run.step({run.read(run.weights)[0] - 2}, rate, alpha);
+      EXPECT_NEAR(run.read(run.weights)[0], row.w, tolerance() * 5);
+      EXPECT_NEAR(run.read(run.multiplier)[0], row.lambda, tolerance() * 5);
+      EXPECT_NEAR(run.read(run.average)[0], row.average, tolerance() * 5);
+      if (alpha == 1.0) {
+        EXPECT_NEAR(run.read(run.multiplier)[0], run.read(run.weights)[0] - 2, tolerance() * 5);
+      }
+    }
+  };
+  expect_rows(0.5, 0.1, {{4.7, 0.15, 4.7}, {4.445, 0.2775, 4.295}, {4.22075, 0.314625, 3.94325},
+                         {4.0162625, 0.27811875, 3.7016375}});
+  expect_rows(1.0, 0.5, {{7.0 / 2, 3.0 / 2, 7.0 / 2}, {7.0 / 2, 3.0 / 2, 11.0 / 4}, {25.0 / 8, 9.0 / 8, 19.0 / 8},
+                         {11.0 / 4, 3.0 / 4, 35.0 / 16}, {79.0 / 32, 15.0 / 32, 67.0 / 32}});
+}
+
+TEST_P(FpttTrace, TheAverageOfTheGradientFormFollowsItsGoldenTrace) {
+  // |W - W-bar| of both outputs, from W and W-bar of each row.
+  for (const auto& [kappa, distances] :
+       {std::pair{1.0, std::vector{2.55, 3.78375, 4.18059375, 4.16006484375}},
+        std::pair{0.5, std::vector{2.55, 3.58125, 3.77671875, 3.58142578125}}}) {
+    LearnerConfig config = fptt(1, "gradient");
+    config.kappa = kappa;
+    Parabolas run(GetParam(), {2.0f}, config);
+    for (const double distance : distances) {
+      run.learn(0.1);
+      EXPECT_NEAR(run.learner().diagnostics()[3].value, std::sqrt(2) * distance, tolerance() * 10) << kappa;
+    }
+  }
+}
+
 TEST_P(FpttTrace, WindowsOfOneSequenceAreTheSameTrace) {
   Parabolas run(GetParam(), {2.0f, 2.0f, 2.0f, 2.0f}, fptt(4));
   run.learn(0.1);

@@ -53,6 +53,7 @@ RunConfig config_of(const Variant& v, const std::filesystem::path& directory) {
     config.learner.windows = 3;
     config.learner.take_average = true;
   }
+  if (v.learner == "fptt:gradient") config.learner.form = "gradient";
   if (v.task == "mnist") {
     config.task.order = "rows";
     config.task.data = (directory.parent_path() / "data").string();
@@ -146,8 +147,9 @@ std::vector<Variant> variants() {
   for (const OptimizerType* optimizer : all_optimizers()) optimizers.push_back(optimizer->name);
   const std::vector<std::string> schedules = {"constant", "factor_at", "plateau", "inverse_sqrt"};
   const std::vector<std::string> engines = {"cpu", "reference"};
-  // Tables of earlier predictions, over almost five epochs.
-  std::vector<Variant> list = {{"mnist", "fptt:examples", "adam", "constant", "cpu"},
+  // Both gradients of a window, and tables of earlier predictions over almost five epochs.
+  std::vector<Variant> list = {{"copy", "fptt:gradient", "momentum", "constant", "cpu"},
+                               {"mnist", "fptt:examples", "adam", "constant", "cpu"},
                                {"mnist", "fptt:class_wrong", "sgd", "constant", "cpu"},
                                {"mnist", "fptt:class_right", "momentum", "constant", "reference"},
                                {"mnist", "bptt:examples", "adam", "constant", "cpu"}};
