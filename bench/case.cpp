@@ -11,7 +11,8 @@ namespace throughtime::bench {
 namespace {
 
 constexpr const char* forms =
-    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK or lm-CELL-bB-hH-tT-vV with sizes from 1 to 1000000";
+    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, fptt-CELL-bB-hH-tT-kK or lm-CELL-bB-hH-tT-vV with sizes from 1 to "
+    "1000000";
 constexpr int largest_size = 1'000'000;
 
 std::vector<std::string_view> split_at_dashes(std::string_view text) {
@@ -38,7 +39,10 @@ int parse_size(const std::string& name, std::string_view part) {
 
 Case parse_case(const std::string& name) {
   const std::map<std::string_view, std::pair<Kind, std::string_view>> kinds = {
-      {"bptt", {Kind::bptt, "bht"}}, {"windows", {Kind::windows, "bhtk"}}, {"lm", {Kind::lm, "bhtv"}}};
+      {"bptt", {Kind::bptt, "bht"}},
+      {"windows", {Kind::windows, "bhtk"}},
+      {"fptt", {Kind::fptt, "bhtk"}},
+      {"lm", {Kind::lm, "bhtv"}}};
   const std::vector<std::string_view> parts = split_at_dashes(name);
   const auto kind = kinds.find(parts[0]);
   if (kind == kinds.end() || parts.size() != kind->second.second.size() + 2)
@@ -68,6 +72,7 @@ std::vector<std::string> default_cases() {
           "bptt-rnn-b128-h128-t200",           "bptt-antisymmetric-b128-h128-t200",
           "windows-lstm-b128-h128-t200-k10",   "bptt-lstm-b128-h64-t200",
           "windows-lstm-b128-h64-t200-k10",    "windows-lstm-b1-h32-t100-k10",
+          "fptt-lstm-b128-h128-t200-k10",      "fptt-lstm-b1-h32-t100-k10",
           "lm-lstm-b20-h256-t300-v10000"};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -27,6 +28,15 @@ struct Subjects {
   }
 };
 
+/// Share of the engine's work that goes into updates, timed where they happen, in runs beside the measured ones.
+double update_share(Workload& workload, double run_milliseconds) {
+  const double runs = std::clamp(500 / run_milliseconds, 3.0, 1e4);
+  workload.engine().watch_clock(true);
+  for (int run = 0; run < static_cast<int>(runs); ++run) workload.run();
+  workload.engine().watch_clock(false);
+  return workload.engine().update_share();
+}
+
 }  // namespace
 
 CaseResult run_case(const std::string& name, int threads, const Effort& effort, bool describe_floor) {
@@ -48,6 +58,7 @@ CaseResult run_case(const std::string& name, int threads, const Effort& effort, 
   result.threads = threads;
   result.ours_ms = median(times[0]);
   result.activation_bytes = many.ours.activation_bytes();
+  if (chosen.kind == Kind::fptt) result.update_share = update_share(many.ours, result.ours_ms);
   const std::size_t of_one = with_floor ? 2 : 1;  // where the one-thread subjects begin
   if (with_floor) {
     result.floor_ms = median(times[1]);

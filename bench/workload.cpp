@@ -1,5 +1,6 @@
 #include "bench/workload.h"
 
+#include <algorithm>
 #include <span>
 
 namespace throughtime::bench {
@@ -35,15 +36,8 @@ int longest_part(int parts, int steps) { return (steps + parts - 1) / parts; }
 Workload::Workload(const Case& chosen, int threads)
     : case_(chosen),
       model_(model_of(chosen)),
-      engine_(make_engine(model_, {.name = "cpu", .threads = threads, .communicator = nullptr})),
-      tape_(engine_->make_tape({.steps = longest_part(chosen.windows, chosen.steps), .batch = chosen.batch})) {
-  parameters_ = engine_->allocate(model_.parameters().size());
-  gradient_ = engine_->allocate(model_.parameters().size());
-  state_ = engine_->allocate(static_cast<std::size_t>(case_.batch) * model_.state_size());
-  loss_sum_ = engine_->allocate(1);
-  optimizer_ = engine_->make_optimizer({.name = "adam"}, parameters_);
-  engine_->write(parameters_, initialise(model_, {}, seed));
-
+      engine_(std::make_unique<MeteredEngine>(
+          make_engine(model_, {.name = "cpu", .threads = threads, .communicator = nullptr}))) {
   whole_.steps = case_.steps;
   whole_.batch = case_.batch;
   whole_.weight.assign(static_cast<std::size_t>(case_.steps) * case_.batch, 0.0f);
@@ -51,6 +45,32 @@ Workload::Workload(const Case& chosen, int threads)
     fill_language();
   else
     fill_add_task();
+  if (case_.kind == Kind::fptt)
+    make_learner_of_case();
+  else
+    make_parts();
+}
+
+/// The library's own learner, on sequences with one target at their end.
+void Workload::make_learner_of_case() {
+  std::fill(whole_.weight.begin(), whole_.weight.end() - case_.batch, 0.0f);
+  std::fill(whole_.weight.end() - case_.batch, whole_.weight.end(), 1.0f);
+  trainee_ = std::make_unique<Trainee>(
+      make_trainee(*engine_, initialise(model_, {}, seed), {.name = "adam"}, {.value = 0, .norm = 1}));
+  LearnerConfig config;
+  config.name = "fptt";
+  config.windows = case_.windows;
+  learner_ = make_learner(config, *trainee_, {.steps = case_.steps, .batch = case_.batch, .terminal = true});
+}
+
+void Workload::make_parts() {
+  tape_ = engine_->make_tape({.steps = longest_part(case_.windows, case_.steps), .batch = case_.batch});
+  parameters_ = engine_->allocate(model_.parameters().size());
+  gradient_ = engine_->allocate(model_.parameters().size());
+  state_ = engine_->allocate(static_cast<std::size_t>(case_.batch) * model_.state_size());
+  loss_sum_ = engine_->allocate(1);
+  optimizer_ = engine_->make_optimizer({.name = "adam"}, parameters_);
+  engine_->write(parameters_, initialise(model_, {}, seed));
   cut_into_windows();
 }
 
@@ -110,6 +130,7 @@ void Workload::cut_into_windows() {
 }
 
 void Workload::run() {
+  if (learner_) return learner_->learn(whole_, [](std::int64_t) { return rate; });
   bool carried = false;
   for (const Window& window : parts_) {
     UnrollCall unroll = {.window = window, .parameters = parameters_, .tape = *tape_, .loss_sum = loss_sum_};

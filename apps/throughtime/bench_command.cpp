@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/case.h"
+#include "bench/costs.h"
 #include "bench/run_case.h"
 #include "commands.h"
 #include "terminal.h"
@@ -22,6 +23,7 @@ struct BenchOptions {
   std::vector<std::string> cases = bench::default_cases();
   std::string against;
   bool json = false;
+  bool costs = false;
   bool quick = false;
   bool verbose = false;
   int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -67,6 +69,8 @@ std::string time_text(const std::optional<bench::PeerTime>& peer) {
 
 std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
 
+std::string percent_text(std::optional<double> share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; }
+
 std::string table_text(const std::vector<bench::CaseResult>& results, int threads) {
   Table table({{"case", false},
                {fmt::format("ours ms ({} threads)", threads)},
@@ -79,12 +83,27 @@ std::string table_text(const std::vector<bench::CaseResult>& results, int thread
                {"1 thread ms"},
                {"scaling"},
                {"floor's"},
+               {"update"},
                {"activations"}});
   for (const bench::CaseResult& result : results)
     table.add_row({result.name, time_text(result.ours_ms), time_text(result.peer), ratio_text(result.ratio()),
                    time_text(result.tuned_peer), ratio_text(result.tuned_ratio()), time_text(result.floor_ms),
                    ratio_text(result.floor_ratio), time_text(result.ours_1_thread_ms), ratio_text(result.scaling),
-                   ratio_text(result.floor_scaling), bytes_text(result.activation_bytes)});
+                   ratio_text(result.floor_scaling), percent_text(result.update_share), bytes_text(result.activation_bytes)});
+  return table.text(style_of(STDOUT_FILENO));
+}
+
+/// What each method asks for to learn from one sequence, and the bytes of its tape against BPTT's.
+std::string costs_text() {
+  Table table({{"method", false}, {"T"}, {"steps pulled back"}, {"gradients"}, {"updates"}, {"tape"}, {"of bptt's"}});
+  for (const int steps : {200, 1000, 10000}) {
+    const std::vector<bench::Costs> rows = bench::costs_of(steps);
+    const auto of_bptt = static_cast<double>(rows.front().activation_bytes);
+    for (const bench::Costs& row : rows)
+      table.add_row({row.method, fmt::format("{}", row.steps), fmt::format("{}", row.gradient_steps),
+                     fmt::format("{}", row.gradients), fmt::format("{}", row.updates), bytes_text(row.activation_bytes),
+                     fmt::format("{:.4f}", static_cast<double>(row.activation_bytes) / of_bptt)});
+  }
   return table.text(style_of(STDOUT_FILENO));
 }
 
@@ -98,6 +117,10 @@ void check(const BenchOptions& options) {
 
 void run_bench(const BenchOptions& options) {
   check(options);
+  if (options.costs) {
+    fmt::print("{}", costs_text());
+    return;
+  }
   bool with_peer = !options.against.empty();
   std::vector<bench::CaseResult> results;
   for (const std::string& name : options.cases) {
@@ -122,6 +145,8 @@ void add_bench_command(CLI::App& app) {
   command->add_option("--cases", options->cases, "Cases such as bptt-gru-b64-h96-t100, separated by commas")
       ->delimiter(',');
   command->add_option("--against", options->against, "A peer to measure as well: torch");
+  command->add_flag("--costs", options->costs,
+                    "Count what BPTT and FPTT ask for per sequence: gradients, updates, bytes of tape");
   command->add_flag("--json", options->json, "One JSON object per line and case");
   command->add_option("--threads", options->threads, "Threads of ours; the peer tries every count up to it")
       ->capture_default_str();

@@ -8,6 +8,7 @@ Case names are parsed, so any size can be asked for:
 
     bptt-CELL-bB-hH-tT          forward, loss on the last step, backward
     windows-CELL-bB-hH-tT-kK    K windows with the state carried and detached; loss at each end, clipping, Adam
+    fptt-CELL-bB-hH-tT-kK       the same windows trained by FPTT: loss times t / T, regulariser, W-bar and lambda
     lm-CELL-bB-hH-tT-vV         embedding, one layer, softmax over V words at every step, backward
 
 As it comes, only PyTorch's own thread count is set. Tuned, denormals are flushed and the thread counts of the
@@ -46,9 +47,9 @@ def parse_case(name):
         if not match:
             raise ValueError(f"[torch_peer] {name}: {size} is not a letter and a size, such as b128")
         case[match[1]] = int(match[2])
-    needed = {"bptt": "bht", "windows": "bhtk", "lm": "bhtv"}.get(kind)
+    needed = {"bptt": "bht", "windows": "bhtk", "fptt": "bhtk", "lm": "bhtv"}.get(kind)
     if needed is None or any(letter not in case for letter in needed):
-        raise ValueError(f"[torch_peer] {name}: expected bptt-, windows- or lm- with the sizes listed under --help")
+        raise ValueError(f"[torch_peer] {name}: expected bptt-, windows-, fptt- or lm- with the sizes listed under --help")
     return case
 
 
@@ -138,6 +139,40 @@ def windows_step(torch, case):
     return run
 
 
+def fptt_step(torch, case, alpha=0.1):
+    """Forward propagation through time, lambda form with b = 1/2: all tensors of an operation in one foreach call."""
+    rnn = recurrent_layer(torch, case["cell"], INPUTS, case["h"])
+    head = torch.nn.Linear(case["h"], 1)
+    parameters = [*rnn.parameters(), *head.parameters()]
+    optimizer = torch.optim.Adam(parameters, lr=1e-3, foreach=True)
+    weights = [parameter.detach() for parameter in parameters]  # the same memory, without autograd
+    average = [weight.clone() for weight in weights]
+    multiplier = [torch.zeros_like(weight) for weight in weights]
+    x, y = add_task_inputs(torch, case)
+    pieces = torch.tensor_split(x, case["k"])
+
+    def run():
+        state = None
+        seen = 0
+        for piece in pieces:
+            seen += len(piece)
+            optimizer.zero_grad(set_to_none=True)
+            output, state = rnn(piece, state)
+            (seen / case["t"] * torch.nn.functional.mse_loss(head(output[-1]), y)).backward()
+            gradients = [parameter.grad for parameter in parameters]
+            torch._foreach_add_(gradients, torch._foreach_sub(weights, average), alpha=alpha)
+            torch._foreach_sub_(gradients, multiplier)
+            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+            optimizer.step()
+            distance = torch._foreach_sub(weights, average)
+            torch._foreach_sub_(multiplier, distance, alpha=alpha)
+            torch._foreach_add_(average, distance, alpha=0.5)
+            torch._foreach_sub_(average, multiplier, alpha=0.5 / alpha)
+            state = detach(state)
+
+    return run
+
+
 def language_model_step(torch, case):
     vocabulary, hidden = case["v"], case["h"]
     embedding = torch.nn.Embedding(vocabulary, hidden)
@@ -182,7 +217,7 @@ def main():
     if arguments.tuned:
         torch.set_flush_denormal(True)  # before the first worker thread, which inherits it
     torch.set_num_threads(arguments.threads)
-    steps = {"bptt": bptt_step, "windows": windows_step, "lm": language_model_step}
+    steps = {"bptt": bptt_step, "windows": windows_step, "fptt": fptt_step, "lm": language_model_step}
     for name, case in zip(arguments.case, cases):
         torch.manual_seed(1)
         times = measure(steps[case["kind"]](torch, case), arguments.repeats, arguments.seconds)

@@ -29,6 +29,8 @@ struct StretchShape {
   int steps = 0;  // T
   int batch = 0;  // B
   int losses = 0;  // the most steps of a stretch that carry a loss; 0: all of them may
+  bool terminal = false;       // every stretch is a whole sequence with one target per row, at its last step
+  std::int64_t examples = 0;   // rows show examples 0 ... examples - 1 (Window::example); 0: they have no numbers
 };
 
 /// The rate of the next update; called once per update with its number (1, 2, ...).
@@ -67,7 +69,9 @@ class Learner {
  protected:
   explicit Learner(Trainee& trainee);
   /// One update with the gradient divided by `divisor` (the number of losses that it sums).
-  void update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser = nullptr);
+  /// `norm` [1]: receives the norm of the gradient, before clipping.
+  void update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser = nullptr,
+              Buffer norm = {});
 
   Trainee& trainee_;
   Buffer loss_sum_;

@@ -4,6 +4,16 @@
 
 namespace throughtime {
 
+/// Losses before the end of a sequence that has one target, there: fptt, and bptt with aux_losses.
+struct TerminalConfig {
+  std::string q = "auto";           // Q of a class: auto, examples, class_wrong, class_right, uniform
+  int q_epoch = 20;                 // class_wrong, class_right: uniform before this epoch
+  std::string beta = "time";        // share of the target: time (t / T), window (p / K'), ref_index (p - 1 + 1 / K)
+  std::string divergence = "sum";   // over classes; mean: divided by their number
+  int one_hot_from = 0;             // Q is the label itself in windows p >= this; 0: in none
+  bool skip_last = false;           // the last window is left out
+};
+
 /// Declared once here; each learner reads the fields it knows.
 struct LearnerConfig {
   std::string name = "bptt";
@@ -30,7 +40,11 @@ struct LearnerConfig {
   bool reset_multiplier = false;         // fptt: lambda <- 0 at the end of an epoch
   std::string carry = "windows";         // fptt: state for a stretch that continues: windows, rerun
   std::string masks = "window";          // fptt: locked dropout masks are drawn per window, or per sequence
-  std::string intermediate = "window_end";  // fptt, on tasks with a terminal target: window_end, every_step, none
+  std::string intermediate = "auto";     // fptt, one target at the end: auto (window_end), window_end, every_step, none
+  bool rate_by_windows = false;          // fptt: the rate is divided by 2 K'
+  bool rate_by_length = false;           // fptt: the rate is multiplied by the stretch's share of the longest one
+  bool aux_losses = false;               // bptt: the same losses at the ends of `windows`, one step on their mean
+  TerminalConfig terminal;               // fptt, bptt with aux_losses
 };
 
 }  // namespace throughtime

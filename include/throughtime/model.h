@@ -40,6 +40,8 @@ struct DropoutConfig {
   double between = 0;
   double output = 0;
   bool per_sequence = false;  // one mask for all steps of a mask key, instead of one per step
+  double logits = 0;          // of the head's outputs, before the loss
+  bool logits_always = false;  // those masks in evaluations too
 };
 
 struct ModelConfig {

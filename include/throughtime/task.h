@@ -79,6 +79,10 @@ class Task {
   virtual int steps() const = 0;
   /// The most steps of a batch that carry a loss.
   virtual int loss_steps() const { return steps(); }
+  /// Whether a batch shows whole sequences with one target each, asked for at their last step.
+  virtual bool terminal() const { return false; }
+  /// Training examples, whose numbers are in Window::example; 0: sequences are generated or cut from a stream.
+  virtual std::int64_t examples() const { return 0; }
   /// What the task is judged by; the first one is what tables show.
   virtual std::vector<Metric> metrics() const = 0;
   /// The first metric of the best prediction that looks at no input (a series: of the last value seen), on the test

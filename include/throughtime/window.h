@@ -51,6 +51,7 @@ struct Window {
   Targets targets;
   std::vector<float> weight;                    // [L, B]: the head is evaluated only where it is not 0
   std::vector<std::uint8_t> reset;              // [L, B], or empty: 1 = the state is zero before this step
+  std::vector<std::int64_t> example;            // [B], or empty: which of a finite number of examples a row shows; -1: none
   std::uint64_t mask_key = 0;                   // key of the dropout masks
   std::int64_t mask_step = 0;                   // step 0 of this window is that step of the key's masks
   bool continues = false;                       // rows go on where the previous stretch ended

@@ -66,6 +66,7 @@ void check_dropout(const DropoutConfig& dropout) {
   check("input", dropout.input);
   check("between", dropout.between);
   check("output", dropout.output);
+  check("logits", dropout.logits);
 }
 
 /// Adds the blocks of layer `index`, named as in torch.nn. A recurrent block without numbers stays absent.

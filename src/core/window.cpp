@@ -39,6 +39,7 @@ void check_shapes(const Window& window) {
   if (!window.source.empty()) require_size("source", window.source.size(), rows, "[B] or none");
   require_size("start", window.start.size(), rows, "[B]");
   require_size("weight", window.weight.size(), entries(window), "[L, B]");
+  if (!window.example.empty()) require_size("example", window.example.size(), rows, "[B] or none");
   if (!window.reset.empty()) require_size("reset", window.reset.size(), entries(window), "[L, B] or none");
   check_targets(window);
 }
@@ -133,6 +134,7 @@ void slice(const Window& whole, int first, int length, Window& part) {
   } else {
     part.reset.assign(whole.reset.begin() + begin, whole.reset.begin() + begin + count);
   }
+  part.example.assign(whole.example.begin(), whole.example.end());
   part.mask_key = whole.mask_key;
   part.mask_step = whole.mask_step + first;
   part.continues = first > 0 || whole.continues;

@@ -22,6 +22,7 @@ DropoutSite input_dropout(const DropoutConfig& config);
 /// The input of layer `layer` (1, 2, ...).
 DropoutSite between_dropout(const DropoutConfig& config, int layer);
 DropoutSite output_dropout(const DropoutConfig& config);
+DropoutSite logits_dropout(const DropoutConfig& config);
 
 /// The step that a mask is indexed by: counted from the start of the mask key, or 0 with one mask per sequence.
 std::uint64_t mask_step_at(const DropoutConfig& config, const Window& window, int step);

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/names.h"
 #include "learners/intermediate_losses.h"
 #include "learners/registry.h"
 #include "throughtime/error.h"
@@ -10,57 +9,19 @@
 namespace throughtime {
 namespace {
 
-void check(const LearnerConfig& config, const StretchShape& shape) {
-  const auto known = [](const char* what, const std::string& value, const std::vector<std::string>& names) {
-    if (std::find(names.begin(), names.end(), value) == names.end()) refuse_unknown("fptt", what, value, names);
-  };
-  known("form", config.form, {"lambda", "gradient", "ogd"});
-  known("remainder", config.remainder, {"extra", "absorb"});
-  known("inner_state", config.inner_state, {"restart", "continue"});
-  known("carry", config.carry, {"windows", "rerun"});
-  known("masks", config.masks, {"window", "sequence"});
-  if ((config.windows == 0) == (config.window_length == 0))
-    refuse("fptt", "give either windows (K) or window_length, got {} and {}", config.windows, config.window_length);
-  if (config.windows != 0 && (config.windows < 1 || config.windows > shape.steps))
-    refuse("fptt", "windows must be between 1 and the sequence length ({}), got {}", shape.steps, config.windows);
-  if (config.window_length != 0 && (config.window_length < 1 || config.window_length > shape.steps))
-    refuse("fptt", "window_length must be between 1 and the sequence length ({}), got {}", shape.steps,
-           config.window_length);
-  if (config.form != "ogd" && !(config.alpha > 0)) refuse("fptt", "alpha must be positive, for it divides, got {}", config.alpha);
+void check(const LearnerConfig& config) {
+  require_known("fptt", "form", config.form, {"lambda", "gradient", "ogd"});
+  require_known("fptt", "inner_state", config.inner_state, {"restart", "continue"});
+  require_known("fptt", "carry", config.carry, {"windows", "rerun"});
+  require_known("fptt", "masks", config.masks, {"window", "sequence"});
+  if (config.form != "ogd" && !(config.alpha > 0))
+    refuse("fptt", "alpha must be positive, for it divides, got {}; form = ogd is without", config.alpha);
   if (!(config.alpha_growth > 0)) refuse("fptt", "alpha_growth must be positive, got {}", config.alpha_growth);
-  if (!(config.alpha_most >= 0)) refuse("fptt", "alpha_most must be 0 (no bound) or positive, got {}", config.alpha_most);
+  if (!(config.alpha_most >= 0))
+    refuse("fptt", "alpha_most must be 0 (no bound) or positive, got {}", config.alpha_most);
   require_range("fptt", "averaging", config.averaging, 0.0, 1.0);
   require_range("fptt", "inner_iterations", config.inner_iterations, 1, 1'000'000);
 }
-
-/// How a sequence of T steps is cut: K windows of omega = floor(T / K) steps; what is left over is one more window, or
-/// belongs to the last.
-class Cut {
- public:
-  explicit Cut(const LearnerConfig& config)
-      : windows_(config.windows), length_(config.window_length), absorb_(config.remainder == "absorb") {}
-
-  int omega(int steps) const { return length_ > 0 ? std::min(length_, steps) : std::max(1, steps / windows_); }
-  int count(int steps) const {
-    const int whole = steps / omega(steps), left = steps % omega(steps);
-    const int most = windows_ > 0 ? std::min(windows_, whole) : whole;
-    return absorb_ ? most : most + (whole > most || left > 0 ? 1 : 0);
-  }
-  int begin(int steps, int window) const { return window * omega(steps); }
-  int end(int steps, int window) const { return window + 1 == count(steps) ? steps : begin(steps, window + 1); }
-
-  /// The longest window of any stretch of at most `steps` steps.
-  int longest(int steps) const {
-    int longest = 0;
-    for (int t = std::max(1, steps - std::max(windows_, length_)); t <= steps; ++t)
-      longest = std::max(longest, end(t, count(t) - 1) - begin(t, count(t) - 1));
-    return std::max(longest, omega(steps));
-  }
-
- private:
-  int windows_, length_;
-  bool absorb_;
-};
 
 /// Forward propagation through time (FPTT-K): one update after each window on its own loss and a regulariser that holds
 /// W near its running average W-bar. The state enters a window as a constant and leaves it as the weights before the
@@ -76,12 +37,14 @@ class Fptt final : public Learner {
       : Learner(trainee),
         config_(config),
         shape_(shape),
-        cut_(config),
-        intermediate_(config.intermediate, trainee.engine.model(), cut_.longest(shape.steps), shape.batch),
+        cut_("fptt", config, shape),
+        intermediate_("fptt", config, trainee.engine, shape, cut_),
         alpha_(config.alpha) {
     Engine& engine = trainee.engine;
     const int longest = cut_.longest(shape.steps);
-    tape_ = engine.make_tape({.steps = longest, .batch = shape.batch, .keep = Keep::gradient});
+    const bool one_loss = shape.terminal && config.intermediate != "every_step";  // of a window, at its last step
+    tape_ =
+        engine.make_tape({.steps = longest, .batch = shape.batch, .keep = Keep::gradient, .losses = one_loss ? 1 : 0});
     const std::size_t state = static_cast<std::size_t>(shape.batch) * engine.model().state_size();
     state_ = engine.allocate(state);
     next_ = engine.allocate(state);
@@ -92,8 +55,12 @@ class Fptt final : public Learner {
     if (config.form != "ogd") {
       average_ = engine.allocate(trainee.parameters.size);
       engine.copy(trainee.parameters, average_);
-      multiplier_ = engine.allocate(trainee.parameters.size);  // lambda, or the gradient before (gradient form)
-      diagnostics_ = engine.allocate(3);
+      multiplier_ = engine.allocate(trainee.parameters.size);
+    }
+    norms_ = engine.allocate(config.form == "lambda" ? 3 : 1);
+    if (config.form == "gradient") {
+      terms_ = engine.allocate(trainee.parameters.size);
+      for (Buffer* square : {&loss_square_, &terms_square_, &distance_square_}) *square = engine.allocate(1);
     }
     reserve(part_, longest, shape.batch);
   }
@@ -109,18 +76,24 @@ class Fptt final : public Learner {
       trainee_.engine.fill(state_, 0);
       if (rerun_state_) trainee_.engine.fill(rerun_state_, 0);
     }
-    const bool terminal = intermediate_.apply_to(stretch);
+    const bool terminal = intermediate_.begin(stretch);
+    const double factor = rate_factor(stretch);
+    const RateFunction scaled = [&rate, factor](std::int64_t update) { return factor * rate(update); };
     for (int window = 0; window < cut_.count(stretch.steps); ++window) {
+      if (terminal && intermediate_.skips(stretch, window)) break;
       const int first = cut_.begin(stretch.steps, window);
       slice(stretch, first, cut_.end(stretch.steps, window) - first, part_);
-      if (terminal) intermediate_.write(stretch, first, part_);
+      if (terminal) intermediate_.write(stretch, window, first, part_);
       if (config_.masks == "window") part_.mask_key = stretch.mask_key * 0x9e3779b97f4a7c15u + window + 1;
-      learn_window(terminal ? final_weights(stretch) : sum_of_weights(name(), part_.weight), rate);
+      predictions_ = terminal ? intermediate_.predictions() : Buffer();
+      learn_window(terminal ? intermediate_.divisor(stretch) : sum_of_weights(name(), part_.weight), scaled);
+      if (terminal) intermediate_.keep(stretch, window, part_.steps - 1);
     }
     if (rerun_state_) rerun(stretch);
   }
 
   void end_epoch() override {
+    intermediate_.end_epoch();
     alpha_ *= config_.alpha_growth;
     if (config_.alpha_most > 0) alpha_ = std::min(alpha_, config_.alpha_most);
     if (config_.take_average && average_) trainee_.engine.copy(average_, trainee_.parameters);
@@ -128,8 +101,10 @@ class Fptt final : public Learner {
   }
 
   std::vector<Diagnostic> diagnostics() const override {
-    if (config_.form != "lambda") return {};
-    const std::vector<double> norms = trainee_.engine.read(diagnostics_);
+    std::vector<double> norms = trainee_.engine.read(norms_);
+    if (config_.form == "ogd") return {{"loss_gradient_norm", norms[0]}};
+    const auto norm = [this](Buffer square) { return std::sqrt(trainee_.engine.read(square)[0]); };
+    if (config_.form == "gradient") norms = {norm(loss_square_), norm(terms_square_), norm(distance_square_)};
     return {{"loss_gradient_norm", norms[0]},
             {"regulariser_gradient_norm", norms[1]},
             {"regulariser_share", norms[0] > 0 ? norms[1] / norms[0] : 0.0},
@@ -138,6 +113,7 @@ class Fptt final : public Learner {
 
   void archive(Archive& archive) override {
     Learner::archive(archive);
+    intermediate_.archive(archive);
     archive.number("alpha", alpha_);
     archive.buffer("state", trainee_.engine, state_);
     if (rerun_state_) archive.buffer("rerun_state", trainee_.engine, rerun_state_);
@@ -146,10 +122,10 @@ class Fptt final : public Learner {
   }
 
  private:
-  /// What a terminal loss is divided by: the mean is over rows, beta stays a factor.
-  double final_weights(const Window& stretch) const {
-    const auto rows = static_cast<std::size_t>(stretch.batch);
-    return sum_of_weights(name(), std::span(stretch.weight).last(rows));
+  /// What the released code multiplies the rate with on language: the sequence's share of the longest one, 1 / (2 K').
+  double rate_factor(const Window& stretch) const {
+    const double length = config_.rate_by_length ? static_cast<double>(stretch.steps) / shape_.steps : 1.0;
+    return config_.rate_by_windows ? length / (2.0 * cut_.count(stretch.steps)) : length;
   }
 
   /// One window: `part_`, whose loss is its weighted sum divided by `divisor`.
@@ -160,12 +136,13 @@ class Fptt final : public Learner {
       if (divisor == 0) break;  // a window without a loss only moves the state
       pull_back();
       if (config_.form == "lambda") {
-        const DynamicRegulariser terms{average_, multiplier_,           alpha_,       config_.penalty,
-                                       config_.averaging, last, diagnostics_};
+        const DynamicRegulariser terms{average_, multiplier_, alpha_, config_.penalty, config_.averaging, last, norms_};
         update(divisor, rate, &terms);
+      } else if (config_.form == "gradient") {
+        add_gradient_terms(divisor);
+        update(1, rate);
       } else {
-        if (config_.form == "gradient") add_gradient_terms(divisor);
-        update(config_.form == "gradient" ? 1 : divisor, rate);
+        update(divisor, rate, nullptr, norms_);
       }
     }
     if (config_.form == "gradient" && divisor > 0) look_at_new_weights(divisor);
@@ -178,7 +155,8 @@ class Fptt final : public Learner {
                             .tape = *tape_,
                             .initial_state = from,
                             .final_state = next_,
-                            .loss_sum = counted ? loss_sum_ : Buffer()});
+                            .loss_sum = counted ? loss_sum_ : Buffer(),
+                            .predictions = counted ? predictions_ : Buffer()});
     if (counted) loss_weight_ += sum_of_weights(name(), part_.weight);
   }
 
@@ -187,13 +165,17 @@ class Fptt final : public Learner {
         {.tape = *tape_, .window = part_, .parameters = trainee_.parameters, .gradient = trainee_.gradient});
   }
 
-  /// gradient <- g(W) + alpha (W - W-bar) - kappa g_before.
+  /// gradient <- g(W) + [alpha (W - W-bar) - kappa g_before].
   void add_gradient_terms(double divisor) {
     Engine& engine = trainee_.engine;
     engine.scale(trainee_.gradient, 1 / divisor);
-    engine.axpy(alpha_, trainee_.parameters, trainee_.gradient);
-    engine.axpy(-alpha_, average_, trainee_.gradient);
-    engine.axpy(-config_.kappa, multiplier_, trainee_.gradient);
+    engine.dot(trainee_.gradient, trainee_.gradient, loss_square_);
+    engine.copy(trainee_.parameters, terms_);
+    engine.axpy(-1, average_, terms_);
+    engine.scale(terms_, alpha_);
+    engine.axpy(-config_.kappa, multiplier_, terms_);
+    engine.dot(terms_, terms_, terms_square_);
+    engine.axpy(1, terms_, trainee_.gradient);
   }
 
   /// The second gradient of the gradient form, at W', and W-bar' from it. The carried state stays the one that the
@@ -201,12 +183,14 @@ class Fptt final : public Learner {
   void look_at_new_weights(double divisor) {
     Engine& engine = trainee_.engine;
     engine.unroll({.window = part_, .parameters = trainee_.parameters, .tape = *tape_, .initial_state = state_});
-    engine.pull_back(
-        {.tape = *tape_, .window = part_, .parameters = trainee_.parameters, .gradient = multiplier_});
+    engine.pull_back({.tape = *tape_, .window = part_, .parameters = trainee_.parameters, .gradient = multiplier_});
     engine.scale(multiplier_, 1 / divisor);
     engine.scale(average_, 0.5);
     engine.axpy(0.5, trainee_.parameters, average_);
     engine.axpy(-0.5 / alpha_, multiplier_, average_);
+    engine.copy(trainee_.parameters, terms_);
+    engine.axpy(-1, average_, terms_);
+    engine.dot(terms_, terms_, distance_square_);
   }
 
   /// The released code's carry: the whole stretch once more with the weights after its last update.
@@ -226,22 +210,26 @@ class Fptt final : public Learner {
 
   LearnerConfig config_;
   StretchShape shape_;
-  Cut cut_;
+  SequenceCut cut_;
   IntermediateLosses intermediate_;
   double alpha_;
   std::unique_ptr<Tape> tape_, scout_;
-  Buffer state_, next_;   // [B, S]: before the window and after it
-  Buffer rerun_state_;    // [B, S]: where the next rerun starts
-  Buffer average_;        // W-bar
-  Buffer multiplier_;     // lambda; in the gradient form the last window's gradient
-  Buffer diagnostics_;
+  Buffer state_, next_;  // [B, S]: before the window and after it
+  Buffer rerun_state_;   // [B, S]: where the next rerun starts
+  Buffer average_;       // W-bar
+  Buffer multiplier_;    // lambda; in the gradient form the last window's gradient
+  Buffer predictions_;   // of the window's unroll, where Q wants them
+  // What diagnostics() tells of the last update.
+  Buffer norms_;  // lambda form: DynamicRegulariser's diagnostics; ogd: [1], the gradient's
+  Buffer terms_;  // gradient form: the regulariser's gradient, then W - W-bar
+  Buffer loss_square_, terms_square_, distance_square_;  // gradient form: squares of the norms
   Window part_;
 };
 
 }  // namespace
 
 std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
-  check(config, shape);
+  check(config);
   return std::make_unique<Fptt>(config, trainee, shape);
 }
 

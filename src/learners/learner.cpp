@@ -1,5 +1,6 @@
 #include "throughtime/learner.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -59,13 +60,14 @@ void Learner::archive(Archive& archive) {
   archive.buffer("loss_sum", trainee_.engine, loss_sum_);
 }
 
-void Learner::update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser) {
+void Learner::update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser, Buffer norm) {
   trainee_.engine.apply_update({.target = trainee_.parameters,
                                 .gradient = trainee_.gradient,
                                 .optimizer = *trainee_.optimizer,
                                 .rate = rate(++updates_),
                                 .gradient_scale = 1 / divisor,
                                 .clip = trainee_.clip,
+                                .norm = norm,
                                 .regulariser = regulariser});
 }
 
@@ -106,11 +108,17 @@ double sum_of_weights(std::string_view speaker, std::span<const float> weights) 
   return sum;
 }
 
+void require_known(std::string_view speaker, std::string_view what, const std::string& value,
+                   const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), value) == names.end()) refuse_unknown(speaker, what, value, names);
+}
+
 void reserve(Window& window, int steps, int batch) {
   const auto rows = static_cast<std::size_t>(batch);
   const std::size_t entries = static_cast<std::size_t>(steps) * rows;
   window.source.reserve(rows);
   window.start.reserve(rows);
+  window.example.reserve(rows);
   window.weight.reserve(entries);
   window.reset.reserve(entries);
 }

@@ -12,6 +12,7 @@ namespace throughtime {
 // configuration is checked here.
 std::unique_ptr<Learner> make_bptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_bptt_recompute(Trainee& trainee, const StretchShape& shape);
+std::unique_ptr<Learner> make_bptt_aux(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 
@@ -20,6 +21,10 @@ void check_stretch(std::string_view speaker, const StretchShape& shape, const Wi
 
 /// Sum of a window's loss weights: what its summed gradient is divided by. 0 where no step has a loss.
 double sum_of_weights(std::string_view speaker, std::span<const float> weights);
+
+/// Refuses a value of an option that is none of the names.
+void require_known(std::string_view speaker, std::string_view what, const std::string& value,
+                   const std::vector<std::string>& names);
 
 /// Gives the window room for `steps` x `batch` entries, so that `slice` into it never allocates.
 void reserve(Window& window, int steps, int batch);

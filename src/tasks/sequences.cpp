@@ -21,6 +21,8 @@ class SequenceTask final : public Task {
   HeadConfig head() const override { return shape_.head; }
   int steps() const override { return shape_.length; }
   int loss_steps() const override { return shape_.length - shape_.first_loss; }
+  bool terminal() const override { return shape_.one_target && shape_.first_loss == shape_.length - 1; }
+  std::int64_t examples() const override { return set_->endless() ? 0 : set_->size(Split::train); }
   std::vector<Metric> metrics() const override { return set_->metrics(); }
   double baseline() const override { return set_->baseline(); }
   std::string baseline_text() const override { return set_->baseline_text(); }
@@ -34,10 +36,12 @@ class SequenceTask final : public Task {
     if (!has(split)) refuse(name_, "there are no examples in the {} split", split_name(split));
     if (batch != window_.batch) resize(batch);
     int shown = 0;
+    std::fill(window_.example.begin(), window_.example.end(), -1);
     for (; shown < batch; ++shown) {
       const std::int64_t number = order_.number(split, iteration, shown, batch);
       if (number < 0) break;
       set_->write(split, static_cast<std::uint64_t>(number), shown, row_span(shown));
+      if (!window_.example.empty()) window_.example[static_cast<std::size_t>(shown)] = number;
     }
     weigh(shown);
     window_.mask_key = batch_mask_key(seed_, split, iteration);
@@ -71,6 +75,7 @@ class SequenceTask final : public Task {
       source_.target_width = shape_.labels ? 0 : shape_.head.outputs;
       source_.target_values = targets_;
     }
+    if (!set_->endless()) window_.example.resize(rows);
     window_.start.resize(rows);
     for (int row = 0; row < batch; ++row) window_.start[row] = static_cast<std::int64_t>(row) * shape_.length;
     window_.weight.resize(steps);

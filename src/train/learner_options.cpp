@@ -15,7 +15,10 @@ Names remainder_names() { return {"extra", "absorb"}; }
 Names inner_state_names() { return {"restart", "continue"}; }
 Names carry_names() { return {"windows", "rerun"}; }
 Names mask_names() { return {"window", "sequence"}; }
-Names intermediate_names() { return {"window_end", "every_step", "none"}; }
+Names intermediate_names() { return {"auto", "window_end", "every_step", "none"}; }
+Names q_names() { return {"auto", "examples", "class_wrong", "class_right", "uniform"}; }
+Names beta_names() { return {"time", "window", "ref_index"}; }
+Names divergence_names() { return {"sum", "mean"}; }
 
 }  // namespace
 
@@ -47,14 +50,15 @@ void add_fptt_options(std::vector<Option>& table) {
   table.insert(
       table.end(),
       {
-          {"learner.windows", FIELD(int, learner.windows), "fptt: K, windows of a sequence", at_least(0)},
-          {"learner.window_length", FIELD(int, learner.window_length), "fptt: steps of a window, instead of K",
+          {"learner.windows", FIELD(int, learner.windows), "fptt, aux_losses: K, windows of a sequence", at_least(0)},
+          {"learner.window_length", FIELD(int, learner.window_length), "fptt, aux_losses: steps of a window, instead of K",
            at_least(0)},
           {"learner.remainder", FIELD(std::string, learner.remainder),
            "fptt: steps that K does not divide are one more window, or belong to the last", {}, remainder_names},
           {"learner.form", FIELD(std::string, learner.form),
            "fptt: running estimate lambda, Algorithm 2 to the letter, or no regulariser", {}, form_names},
-          {"learner.alpha", FIELD(double, learner.alpha), "fptt: strength of the regulariser", above(0)},
+          {"learner.alpha", FIELD(double, learner.alpha), "fptt: strength of the regulariser; positive unless form = ogd",
+           at_least(0)},
           {"learner.alpha_growth", FIELD(double, learner.alpha_growth), "fptt: factor of alpha after each epoch", above(0)},
           {"learner.alpha_most", FIELD(double, learner.alpha_most), "fptt: bound of a growing alpha; 0: none", at_least(0)},
           {"learner.averaging", FIELD(double, learner.averaging), "fptt: b, weight of W in its average", between(0, 1)},
@@ -71,8 +75,38 @@ void add_fptt_options(std::vector<Option>& table) {
            "fptt: a stream goes on from the state of the windows, or of a rerun with the new weights", {}, carry_names},
           {"learner.masks", FIELD(std::string, learner.masks), "fptt: locked dropout masks are drawn per window or sequence",
            {}, mask_names},
+          {"learner.rate_by_windows", FIELD(bool, learner.rate_by_windows),
+           "fptt: the rate is divided by twice the number of windows of the sequence"},
+          {"learner.rate_by_length", FIELD(bool, learner.rate_by_length),
+           "fptt: the rate is multiplied by the sequence's share of the longest one"},
+      });
+}
+
+void add_terminal_options(std::vector<Option>& table) {
+  table.insert(
+      table.end(),
+      {
           {"learner.intermediate", FIELD(std::string, learner.intermediate),
-           "fptt, one target at the end: losses at the ends of windows, at every step, or none", {}, intermediate_names},
+           "fptt, one target at the end: losses at the ends of windows, at every step, or none; auto: window_end there",
+           {}, intermediate_names},
+          {"learner.aux_losses", FIELD(bool, learner.aux_losses),
+           "bptt: the losses of fptt at the ends of learner.windows windows, one update on their mean"},
+          {"learner.q", FIELD(std::string, learner.terminal.q),
+           "fptt, aux_losses: Q is the last epoch's prediction for the example, that for a wrongly or rightly classified "
+           "example of the class in the batch before, or uniform; auto: examples where they are finite",
+           {}, q_names},
+          {"learner.q_epoch", FIELD(int, learner.terminal.q_epoch), "q = class_*: uniform before this epoch",
+           at_least(1)},
+          {"learner.beta", FIELD(std::string, learner.terminal.beta),
+           "fptt, aux_losses: share of the target: t / T, p / K', or p - 1 + 1 / K (a number's weight in the released "
+           "code)",
+           {}, beta_names},
+          {"learner.divergence", FIELD(std::string, learner.terminal.divergence),
+           "fptt, aux_losses: Div is a sum over classes, or their mean", {}, divergence_names},
+          {"learner.one_hot_from", FIELD(int, learner.terminal.one_hot_from),
+           "fptt, aux_losses: Q is the label in windows p >= this; 0: in none", at_least(0)},
+          {"learner.skip_last", FIELD(bool, learner.terminal.skip_last),
+           "fptt, aux_losses: the last window is never trained on"},
       });
 }
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "bench/costs.h"
 #include "bench/floor.h"
 #include "bench/run_case.h"
 
@@ -37,6 +38,31 @@ TEST(BenchWorkload, WindowsLearn) {
   const double first = loss_of_a_run(workload);
   for (int run = 0; run < 100; ++run) workload.run();
   EXPECT_LT(loss_of_a_run(workload), 0.9 * first);
+}
+
+TEST(BenchWorkload, FpttLearnsAndTellsTheShareOfItsUpdates) {
+  Workload workload(parse_case("fptt-lstm-b4-h8-t10-k3"), 1);
+  workload.run();
+  const double first = workload.loss_sum();
+  for (int run = 0; run < 100; ++run) workload.run();
+  workload.loss_sum();
+  workload.run();
+  EXPECT_LT(workload.loss_sum(), 0.9 * first);
+  EXPECT_EQ(workload.engine().updates(), 4 * 102);  // three windows of three steps, and one of one
+  const CaseResult result = run_case("fptt-lstm-b2-h4-t6-k2", 1, {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
+  EXPECT_GT(result.update_share.value(), 0);
+  EXPECT_LT(result.update_share.value(), 1);
+}
+
+TEST(BenchCosts, AreThoseOfTheTable) {
+  const std::vector<Costs> rows = costs_of(40);
+  ASSERT_EQ(rows.size(), 3u);
+  for (const Costs& row : rows) EXPECT_EQ(row.gradient_steps, 40) << row.method;
+  EXPECT_EQ(rows[0].updates, 1);
+  EXPECT_EQ(rows[1].updates, 40);
+  EXPECT_EQ(rows[2].updates, 10);
+  EXPECT_LT(rows[1].activation_bytes, rows[2].activation_bytes);
+  EXPECT_LT(rows[2].activation_bytes, rows[0].activation_bytes);
 }
 
 TEST(BenchRun, ReportsOursAndTheFloorWhereThereIsOne) {

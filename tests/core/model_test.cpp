@@ -79,6 +79,26 @@ TEST(Model, CountsThePublishedSizeOfTheGatedAntisymmetricNet) {
   EXPECT_EQ(Model(config).parameters().size(), 37258u);
 }
 
+/// Parameters of the layers alone, with one bias where `biases` is 1.
+std::size_t recurrent_size(const std::string& cell, int inputs, int hidden, int biases) {
+  ModelConfig config = small();
+  config.input.reals = inputs;
+  config.layers = {{cell, hidden, {}}};
+  const Model model(config);
+  std::size_t size = 0;
+  for (const ParameterBlock& block : model.parameters().blocks())
+    if (block.name.starts_with("rnn.") && (biases == 2 || !block.name.starts_with("rnn.bias_hh"))) size += block.size();
+  return size;
+}
+
+TEST(Model, CountsThePublishedSizesOfRecurrentLayers) {
+  EXPECT_EQ(recurrent_size("lstm", 1, 128, 1), 66560u);  // pixel MNIST
+  EXPECT_EQ(recurrent_size("lstm", 3, 128, 1), 67584u);  // pixel CIFAR
+  EXPECT_EQ(recurrent_size("gru", 3, 128, 1), 50688u);
+  EXPECT_EQ(recurrent_size("lstm", 256, 256, 2), 526336u);  // Penn Treebank, embedding as wide as the state
+  EXPECT_EQ(recurrent_size("lstm", 256, 128, 2), 197632u);
+}
+
 TEST(Model, PutsTokensBeforeRealsAndTheEncoderInFront) {
   ModelConfig config = small();
   config.input.vocabulary = 10;

@@ -116,6 +116,16 @@ TEST(WindowSlice, KeepsItsStorageOnceItHasHadThatSize) {
   }
 }
 
+TEST(WindowSlice, KeepsTheNumbersOfTheExamples) {
+  Example example(8, 4, TargetLayout::per_step);
+  example.window.example = {5, -1, 0, 7};
+  Window part;
+  slice(example.window, 2, 3, part);
+  EXPECT_EQ(part.example, example.window.example);
+  example.window.example.pop_back();
+  EXPECT_REFUSED(validate(example.window), "example must hold 4 numbers [B] or none, got 3");
+}
+
 TEST(WindowSlice, LaterPartsContinueAndTheFirstOneAsksTheWhole) {
   Example example;
   Window part;

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <vector>
+
+#include "support/engine_run.h"
 
 namespace throughtime::testing {
 namespace {
@@ -50,6 +54,27 @@ TEST(Dropout, DiffersBetweenKeysStepsRowsSitesAndLayers) {
   EXPECT_NE(base, mask_of<float>(between_dropout(shares, 2), 5, 3, 2, 200));
   EXPECT_NE(base, mask_of<float>(input_dropout(shares), 5, 3, 2, 200));
   EXPECT_NE(base, mask_of<float>(output_dropout(shares), 5, 3, 2, 200));
+  const DropoutConfig heads{.output = 0.5, .logits = 0.5};
+  EXPECT_NE(mask_of<float>(output_dropout(heads), 5, 3, 2, 200), mask_of<float>(logits_dropout(heads), 5, 3, 2, 200));
+}
+
+TEST(Dropout, OfLogitsStaysOnInEvaluationsOnlyWhenAsked) {
+  for (const std::string engine : {"reference", "cpu"})
+    for (const bool always : {false, true}) {
+      ProblemSpec spec{.model = with_head(stack_of("lstm", {4}), "softmax", 40), .steps = 3};
+      spec.model.dropout.logits = 0.5;
+      spec.model.dropout.logits_always = always;
+      const Problem problem = random_problem(spec);
+      EngineRun run(problem, {.name = engine, .threads = 1, .communicator = nullptr});
+      const auto training = run.unroll().predictions;
+      run.set_training(false);
+      EXPECT_EQ(run.unroll().predictions == training, always) << engine;
+      // A dropped logit is zero: its classes are equally probable.
+      std::map<double, int> shared;
+      for (auto p = training.begin(); p != training.begin() + 40; ++p) ++shared[*p];
+      const int most = std::ranges::max_element(shared, {}, [](const auto& entry) { return entry.second; })->second;
+      EXPECT_GT(most, 8) << engine;
+    }
 }
 
 TEST(Dropout, OfAShorterRowIsItsBeginning) {

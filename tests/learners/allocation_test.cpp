@@ -38,7 +38,7 @@ std::size_t bytes_in_use() {
 }
 
 struct Arm {
-  std::string learner, memory, engine, optimizer, cell;
+  std::string learner, memory, engine, optimizer, cell;  // memory: of fptt, its form
   bool continues;
 
   friend void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.learner << " " << arm.memory << " on " << arm.engine; }
@@ -68,6 +68,7 @@ TEST_P(SteadyState, AllocatesNothing) {
   LearnerConfig config;
   config.name = arm.learner;
   config.memory = arm.memory;
+  if (arm.learner == "fptt") config.windows = 7, config.form = arm.memory, config.memory = "full";
   if (arm.learner == "tbptt") config.steps = 9, config.losses = 4, config.stride = 6;
   const auto learner = make_learner(config, trainee, {spec.steps, spec.batch});
   const RateFunction rate = [](std::int64_t) { return 1e-3; };
@@ -87,10 +88,51 @@ INSTANTIATE_TEST_SUITE_P(
                       Arm{"tbptt", "full", "cpu", "adam", "gru_reset_before", true},
                       Arm{"bptt", "full", "cpu", "adagrad", "antisymmetric_gated", false},
                       Arm{"bptt", "full", "reference", "adam", "lstm", false},
-                      Arm{"tbptt", "full", "reference", "momentum", "rnn_tanh", true}),
+                      Arm{"tbptt", "full", "reference", "momentum", "rnn_tanh", true},
+                      Arm{"fptt", "lambda", "cpu", "adam", "lstm", false}, Arm{"fptt", "gradient", "cpu", "sgd", "gru", true},
+                      Arm{"fptt", "ogd", "cpu", "momentum", "lstm", false},
+                      Arm{"fptt", "lambda", "reference", "adam", "lstm", true}),
     [](const auto& info) {
       return fmt::format("{}_{}_{}_{}", info.param.learner, info.param.memory, info.param.engine, info.param.cell);
     });
+
+/// Sequences with one class each, whose losses before the end look at earlier predictions.
+class SteadyTerminal : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(SteadyTerminal, AllocatesNothing) {
+  for (const std::string engine_name : {"cpu", "reference"})
+    for (const bool aux : {false, true}) {
+      Problem problem = random_problem({.model = with_head(stack_of("lstm", {9}, 3), "softmax", 5),
+                                        .steps = 40,
+                                        .batch = 20,
+                                        .targets = TargetLayout::per_row});
+      std::fill(problem.window.weight.begin(), problem.window.weight.end() - 20, 0.0f);
+      for (std::int64_t row = 0; row < 20; ++row) problem.window.example.push_back(row);
+      const auto engine = make_engine(*problem.model, {.name = engine_name, .threads = 2, .communicator = nullptr});
+      Trainee trainee = make_trainee(*engine, problem.parameters, {}, {.value = 0, .norm = 1});
+      LearnerConfig config;
+      config.name = aux ? "bptt" : "fptt";
+      config.aux_losses = aux;
+      config.windows = 7;
+      config.terminal.q = GetParam();
+      config.terminal.q_epoch = 1;
+      const auto learner = make_learner(config, trainee, {.steps = 40, .batch = 20, .terminal = true, .examples = 20});
+      const RateFunction rate = [](std::int64_t) { return 1e-3; };
+      const auto learn = [&] {
+        learner->learn(problem.window, rate);
+        learner->end_epoch();
+      };
+      for (int i = 0; i < 3; ++i) learn();
+      const std::int64_t before = allocations.load();
+      const std::size_t bytes = bytes_in_use();
+      for (int i = 0; i < 3; ++i) learn();
+      EXPECT_EQ(allocations.load() - before, 0) << engine_name << aux;
+      EXPECT_EQ(bytes_in_use(), bytes) << engine_name << aux;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, SteadyTerminal, ::testing::Values("uniform", "examples", "class_wrong", "class_right"),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace throughtime::testing

@@ -93,6 +93,24 @@ TEST(SequenceTask, LeavesOverRowsOfTheLastBatch) {
   EXPECT_EQ(task->make_batch(Split::train, 3, 4).weight, (std::vector<float>{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}));
 }
 
+TEST(SequenceTask, NumbersItsExamples) {
+  const auto task = counted(1);
+  EXPECT_EQ(task->examples(), 10);
+  EXPECT_TRUE(task->terminal());
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    const Window& window = task->make_batch(Split::train, i, 4);
+    for (int row = 0; row < 4; ++row) {
+      const bool shown = window.weight_at(2, row) != 0;
+      EXPECT_EQ(window.example[static_cast<std::size_t>(row)], shown ? token_at(window, 0, row) : -1);
+    }
+  }
+  const auto generated = make_task({.name = "add", .length = 5}, 1);
+  EXPECT_EQ(generated->examples(), 0);
+  EXPECT_TRUE(generated->terminal());
+  EXPECT_TRUE(generated->make_batch(Split::train, 0, 2).example.empty());
+  EXPECT_FALSE(make_task({.name = "copy", .length = 5}, 1)->terminal());
+}
+
 TEST(SequenceTask, SaysThatASplitIsEmpty) {
   const auto task = counted(1);
   EXPECT_FALSE(task->has(Split::validation));

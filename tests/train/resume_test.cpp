@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/digits.h"
 #include "support/errors.h"
 #include "support/scratch.h"
 #include "train/session.h"
@@ -48,9 +49,18 @@ RunConfig config_of(const Variant& v, const std::filesystem::path& directory) {
   config.model.dropout.output = 0.2;
   config.learner.name = v.learner == "recompute" ? "bptt" : v.learner.substr(0, v.learner.find(':'));
   if (v.learner == "recompute") config.learner.memory = "recompute";
-  if (v.learner == "fptt") {
+  if (v.learner.starts_with("fptt")) {
     config.learner.windows = 3;
     config.learner.take_average = true;
+  }
+  if (v.learner == "fptt:gradient") config.learner.form = "gradient";
+  if (v.task == "mnist") {
+    config.task.order = "rows";
+    config.task.data = (directory.parent_path() / "data").string();
+    config.learner.windows = 5;
+    config.learner.aux_losses = config.learner.name == "bptt";
+    config.learner.terminal.q = v.learner.substr(v.learner.find(':') + 1);
+    config.learner.terminal.q_epoch = 2;
   }
   if (v.learner.starts_with("tbptt:")) {
     config.learner.preset = v.learner.substr(6);
@@ -109,6 +119,10 @@ class Resume : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(Resume, InterruptedPlusResumedEqualsUninterrupted) {
   const ScratchDirectory directory;
+  if (GetParam().task == "mnist") {
+    testing::write_digits(directory, "train", 20, 0, "data/");
+    testing::write_digits(directory, "t10k", 5, 3, "data/");
+  }
   Observer silent;
   const RunResult whole = train_run(config_of(GetParam(), directory / "whole"), silent);
   StopAt seven(7), six(6);
@@ -133,7 +147,12 @@ std::vector<Variant> variants() {
   for (const OptimizerType* optimizer : all_optimizers()) optimizers.push_back(optimizer->name);
   const std::vector<std::string> schedules = {"constant", "factor_at", "plateau", "inverse_sqrt"};
   const std::vector<std::string> engines = {"cpu", "reference"};
-  std::vector<Variant> list;
+  // Both gradients of a window, and tables of earlier predictions over almost five epochs.
+  std::vector<Variant> list = {{"copy", "fptt:gradient", "momentum", "constant", "cpu"},
+                               {"mnist", "fptt:examples", "adam", "constant", "cpu"},
+                               {"mnist", "fptt:class_wrong", "sgd", "constant", "cpu"},
+                               {"mnist", "fptt:class_right", "momentum", "constant", "reference"},
+                               {"mnist", "bptt:examples", "adam", "constant", "cpu"}};
   if (std::getenv("THROUGHTIME_FULL") != nullptr) {
     for (const std::string& task : tasks)
       for (const std::string& learner : learners)

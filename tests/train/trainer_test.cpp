@@ -190,5 +190,40 @@ TEST(Trainer, RefusesWhatTheLearnerRefuses) {
   EXPECT_THROW(Trainer{config}, InvalidInput);
 }
 
+TEST(Trainer, RefusesWhatALearnerCannotDoOnTheTaskBeforeTraining) {
+  RunConfig config = tiny();
+  config.learner.name = "fptt";
+  config.learner.windows = 5;
+  EXPECT_REFUSED(Trainer{config}, "[fptt] windows must be between 1 and the sequence length (4), got 5");
+  config.learner.windows = 2;
+  config.learner.terminal.q = "examples";
+  EXPECT_REFUSED(Trainer{config}, "the head predicts numbers");
+  config.learner.terminal.q = "auto";
+  config.learner.alpha = 0;
+  EXPECT_REFUSED(Trainer{config}, "alpha must be positive");
+  config.learner.alpha = 0.1;
+  config.task.name = "copy";
+  config.learner.intermediate = "window_end";
+  EXPECT_REFUSED(Trainer{config}, "one target at the end of each sequence");
+}
+
+TEST(Trainer, ReportsHowFpttGoes) {
+  for (const std::string form : {"lambda", "gradient", "ogd"}) {
+    RunConfig config = tiny();
+    config.learner.name = "fptt";
+    config.learner.windows = 2;
+    config.learner.form = form;
+    config.train.iterations = 20;
+    Trainer trainer(config);
+    Record record;
+    trainer.run(record);
+    ASSERT_EQ(record.reports.size(), 2u);
+    for (const Progress& report : record.reports) {
+      ASSERT_EQ(report.diagnostics.size(), form == "ogd" ? 1u : 4u);
+      for (const Diagnostic& diagnostic : report.diagnostics) EXPECT_GT(diagnostic.value, 0) << diagnostic.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace throughtime

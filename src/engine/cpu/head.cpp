@@ -19,7 +19,8 @@ class HeadBlock {
         hidden_stride_(padded(context.model.top_hidden())),
         inner_stride_(padded(context.packed.head_inner.outputs) + kSkew),
         output_stride_(padded(context.model.outputs()) + kSkew),
-        dropout_(output_dropout(context.model.config().dropout)) {}
+        dropout_(output_dropout(context.model.config().dropout)),
+        logits_dropout_(throughtime::logits_dropout(context.model.config().dropout)) {}
 
   bool full() const { return rows_ == static_cast<int>(work_.step.size()); }
 
@@ -49,12 +50,20 @@ class HeadBlock {
 
  private:
   bool masked() const { return pass_.training && dropout_.active(); }
+  bool logits_masked() const {
+    return logits_dropout_.active() && (pass_.training || context_.model.config().dropout.logits_always);
+  }
   const float* features() const { return inner_used() ? work_.inner.data() : work_.hidden.data(); }
   std::size_t feature_stride() const { return inner_used() ? inner_stride_ : hidden_stride_; }
   bool inner_used() const { return context_.packed.head_inner.outputs > 0; }
 
   void mask(int step, int row, float* values) {
     multiply_by_mask(context_, dropout_, pass_.window, slice_, step, row, values, context_.model.top_hidden());
+  }
+
+  void mask_logits(int i, float* values) {
+    const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
+    multiply_by_mask(context_, logits_dropout_, pass_.window, slice_, step, row, values, context_.model.outputs());
   }
 
   /// Prediction and loss of one row; its outputs become weight * dloss/d(outputs) where something goes back.
@@ -64,6 +73,7 @@ class HeadBlock {
     const int step = work_.step[static_cast<std::size_t>(i)], row = slice_.first + work_.row[static_cast<std::size_t>(i)];
     const std::size_t at = static_cast<std::size_t>(step) * window.batch + row;
     float* z = work_.outputs.data() + i * output_stride_;
+    if (logits_masked()) mask_logits(i, z);
     if (pass_.predictions) {
       float* prediction = pass_.predictions + at * outputs;
       std::copy_n(z, outputs, prediction);
@@ -75,6 +85,7 @@ class HeadBlock {
     const double loss = context_.head.loss(outputs, z, target, weight, pass_.d_hidden ? z : nullptr);
     if (pass_.losses) pass_.losses[at] = static_cast<float>(loss);
     slice_.loss += weight * loss;
+    if (pass_.d_hidden && logits_masked()) mask_logits(i, z);
   }
 
   void send_back() {
@@ -120,7 +131,7 @@ class HeadBlock {
   Slice& slice_;
   HeadWork& work_;
   std::size_t hidden_stride_, inner_stride_, output_stride_;
-  DropoutSite dropout_;
+  DropoutSite dropout_, logits_dropout_;
   int rows_ = 0;
 };
 

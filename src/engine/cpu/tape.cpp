@@ -33,7 +33,7 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
     if (packed.encoder.outputs > 0) slice.raw = Array(kept_rows * raw);
     for (std::size_t k = 0; k < model.layers().size(); ++k) add_layer(model, slice, k);
 
-    std::size_t widest = std::max(raw, padded(model.top_hidden()));
+    std::size_t widest = std::max({raw, padded(model.top_hidden()), padded(model.outputs())});
     for (const Layer& layer : model.layers()) widest = std::max(widest, padded(layer.inputs));
     slice.mask = Array(widest);
     const std::size_t head_rows = std::min<std::size_t>(chunk_rows, kChunkRows);

@@ -8,8 +8,9 @@
 namespace throughtime::reference {
 namespace {
 
-void apply_mask(const Pass& pass, const DropoutSite& site, int step, int row, int width, double* values) {
-  if (!pass.tape.training || !site.active()) return;
+void apply_mask(const Pass& pass, const DropoutSite& site, int step, int row, int width, double* values,
+                bool always = false) {
+  if (!(pass.tape.training || always) || !site.active()) return;
   const std::span mask(pass.tape.work.mask.data(), static_cast<std::size_t>(width));
   write_mask(site, pass.window.mask_key, mask_step_at(pass.model.config().dropout, pass.window, step), row, mask);
   for (int i = 0; i < width; ++i) values[i] *= mask[i];
@@ -151,6 +152,11 @@ void mask_between(const Pass& pass, int step, int row, int layer, double* values
 
 void mask_output(const Pass& pass, int step, int row, double* values) {
   apply_mask(pass, output_dropout(pass.model.config().dropout), step, row, pass.model.top_hidden(), values);
+}
+
+void mask_logits(const Pass& pass, int step, int row, double* values) {
+  const DropoutConfig& dropout = pass.model.config().dropout;
+  apply_mask(pass, logits_dropout(dropout), step, row, pass.model.outputs(), values, dropout.logits_always);
 }
 
 void run_forward(const Pass& pass, const UnrollOutputs& out) {

@@ -19,6 +19,7 @@ void head_forward(const Pass& pass, int step, int row) {
   const std::vector<double>& last = hidden > 0 ? work.inner : work.features;
   affine(model.outputs(), static_cast<int>(last.size()), pass.block(model.head_weight), last.data(),
          pass.block(model.head_bias), work.outputs.data());
+  mask_logits(pass, step, row, work.outputs.data());
 }
 
 void head_backward(const Pass& pass, int step, int row, double* d_top, double* gradient) {
@@ -29,6 +30,7 @@ void head_backward(const Pass& pass, int step, int row, double* d_top, double* g
   const auto target = row_target(model, pass.window, step, row, work.target.data());
   model.head().reference.loss(outputs, work.outputs.data(), target, pass.window.weight_at(step, row),
                               work.d_outputs.data());
+  mask_logits(pass, step, row, work.d_outputs.data());
 
   const std::vector<double>& last = hidden > 0 ? work.inner : work.features;
   std::vector<double>& d_last = hidden > 0 ? work.d_inner : work.d_features;

@@ -66,5 +66,7 @@ void run_backward(const Pass& pass, const PullBackArguments& arguments);
 void mask_input(const Pass& pass, int step, int row, double* values);
 void mask_between(const Pass& pass, int step, int row, int layer, double* values);
 void mask_output(const Pass& pass, int step, int row, double* values);
+/// Those of the head's outputs; in evaluations too, where the model says so.
+void mask_logits(const Pass& pass, int step, int row, double* values);
 
 }  // namespace throughtime::reference

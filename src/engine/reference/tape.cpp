@@ -42,7 +42,7 @@ Workspace::Workspace(const Model& model, int batch) {
   const auto size = [](int n) { return static_cast<std::size_t>(n); };
   zero_state.resize(size(model.state_size()));
   for (auto* vector : {&raw_input, &d_raw_input}) vector->resize(size(model.raw_inputs()));
-  mask.resize(size(std::max(input_width, hidden)));
+  mask.resize(size(std::max({input_width, hidden, model.outputs()})));
   for (auto* vector : {&input_gates, &d_input_gates}) vector->resize(size(input_rows));
   for (auto* vector : {&recurrent_gates, &d_recurrent_gates}) vector->resize(size(recurrent_rows));
   d_gated.resize(size(hidden));

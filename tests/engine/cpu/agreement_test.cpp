@@ -52,7 +52,7 @@ ProblemSpec random_spec(std::uint64_t seed, const std::string& cell) {
     model.head = {"softmax", model.input.vocabulary, 0, true};
     model.input.embedding = model.layers.back().hidden;
   }
-  if (choice.yes()) model.dropout = {0.3, 0.2, 0.4, choice.yes()};
+  if (choice.yes()) model.dropout = {0.3, 0.2, 0.4, choice.yes(), 0.2, choice.yes()};
   spec.steps = choice.one_of<int>({1, 2, 7, 40, 140});
   spec.batch = choice.one_of<int>({1, 2, 8, 9, 20, 65});
   spec.targets = choice.one_of<TargetLayout>({TargetLayout::source, TargetLayout::per_step, TargetLayout::per_row});

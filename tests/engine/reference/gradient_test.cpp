@@ -63,7 +63,7 @@ TEST_P(CellGradient, StopsAtResets) {
 }
 TEST_P(CellGradient, SeesTheMasksOfEverySite) {
   ProblemSpec spec{.model = stack_of(GetParam(), {6, 5}, 4), .seed = 6};
-  spec.model.dropout = {.input = 0.3, .between = 0.4, .output = 0.25, .per_sequence = false};
+  spec.model.dropout = {.input = 0.3, .between = 0.4, .output = 0.25, .per_sequence = false, .logits = 0.3};
   check_gradients(spec);
 }
 

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "throughtime/archive.h"
+#include "throughtime/engine.h"
+
+namespace throughtime {
+
+/// What a table of predictions must hold.
+struct PriorShape {
+  int classes = 0;
+  int windows = 0;  // K' at most
+  int batch = 0;
+  std::int64_t examples = 0;  // of the training data; 0: they have no numbers
+  int first_epoch = 1;        // per class: uniform before it
+};
+
+/// Q of the paper: what the net itself predicted earlier for a window, the uniform distribution at first. No gradient
+/// flows through it.
+class PriorPredictions {
+ public:
+  virtual ~PriorPredictions() = default;
+  /// Whether `keep` wants to be called.
+  virtual bool wants_predictions() const { return true; }
+  /// Makes Q ready for a stretch, between two training steps.
+  virtual void begin(const Window& stretch) = 0;
+  /// Q [classes] of a row in window number `window` (0, 1, ...).
+  virtual const float* of(const Window& stretch, int row, int window) const = 0;
+  /// Takes the predictions `rows` [B, classes] at the end of a window; nothing is read back here.
+  virtual void keep(const Window& stretch, int window, Buffer rows) = 0;
+  virtual void end_epoch() = 0;
+  virtual void archive(Archive& archive) = 0;
+};
+
+/// `uniform`; `examples`: the last epoch's prediction for the same example; `class_wrong`, `class_right`: that for the
+/// first wrongly (rightly) classified example of the class in the batch before.
+std::unique_ptr<PriorPredictions> make_prior(const std::string& kind, Engine& engine, const PriorShape& shape);
+
+}  // namespace throughtime

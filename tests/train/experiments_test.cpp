@@ -1,0 +1,85 @@
+// Every configuration under experiments/ is one that runs: all arms load, and learn from one small batch of data that is
+// generated or stands in for the real files.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/digits.h"
+#include "train/trainer.h"
+
+namespace throughtime {
+namespace {
+
+using testing::ScratchDirectory;
+
+std::vector<std::filesystem::path> experiment_files() {
+  std::vector<std::filesystem::path> files;
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path() / "experiments";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
+    if (entry.path().extension() == ".toml") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string name_of(const std::filesystem::path& file) {
+  std::string name = file.parent_path().filename().string() + "_" + file.stem().string();
+  std::replace_if(name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
+  return name;
+}
+
+/// Small files with the names and formats of the published ones.
+void write_data(const ScratchDirectory& directory) {
+  testing::write_digits(directory, "train", 4, 0);
+  testing::write_digits(directory, "t10k", 4, 3);
+  std::string photograph(1 + 3072, '\x20');
+  photograph[0] = 3;
+  for (const char* batch : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"})
+    directory.write(std::string("cifar10/") + batch + ".bin", photograph);
+  std::string words;
+  for (int line = 0; line < 200; ++line) words += " the cat saw a dog and the dog saw it \n";
+  for (const char* part : {"train", "valid", "test"})
+    for (const char* kind : {"", "char."}) directory.write(std::string("ptb/ptb.") + kind + part + ".txt", words);
+}
+
+/// Whether the data of a task needs no files, or has some from write_data.
+bool has_data(const RunConfig& config) {
+  const std::string& task = config.task.name;
+  if (task == "text") return config.task.corpus == "ptb";
+  if (task == "recall") return config.task.generator != "files";
+  for (const char* name : {"add", "copy", "mnist", "cifar10", "cycle_world", "stochastic_world"})
+    if (task == name) return true;
+  return false;
+}
+
+class Experiment : public ::testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Experiment, LoadsAndLearnsFromABatchInEveryArm) {
+  const ScratchDirectory directory;
+  write_data(directory);
+  const std::vector<std::string> small = {"task.data=" + directory.path().string(),
+                                          "model.hidden=4",
+                                          "train.batch=2",
+                                          "train.epochs=0",
+                                          "train.iterations=1",
+                                          "train.evaluate_every=0",
+                                          "run.threads=1"};
+  for (const RunConfig& config : load_arms(GetParam().string(), {})) {
+    SCOPED_TRACE(config.run.name);
+    EXPECT_EQ(resolved_config(parse_config(resolved_config(config), "resolved")), resolved_config(config));
+  }
+  for (const RunConfig& config : load_arms(GetParam().string(), small)) {
+    SCOPED_TRACE(config.run.name);
+    if (!has_data(config)) continue;
+    Trainer trainer(config);
+    Observer silent;
+    const RunResult result = trainer.run(silent, false);
+    EXPECT_EQ(result.iteration, 1);
+    EXPECT_GE(result.updates, 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Experiment, ::testing::ValuesIn(experiment_files()),
+                         [](const auto& info) { return name_of(info.param); });
+
+}  // namespace
+}  // namespace throughtime
