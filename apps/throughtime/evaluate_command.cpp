@@ -33,19 +33,21 @@ void evaluate(const EvaluateArguments& arguments) {
   if (!trainer->task().has(split))
     refuse("evaluate", "the task {} has no {} split", trainer->plan().task, arguments.split);
   const Evaluation evaluation = trainer->evaluate(split);
+  const std::vector<double> baselines = trainer->task().baselines(split);
   if (arguments.json) {
     nlohmann::ordered_json line = {
         {"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best}, {"loss", evaluation.loss}};
     for (const Score& score : evaluation.scores) line[score.name] = score.value;
     line["baseline"] = trainer->plan().baseline;
+    for (std::size_t i = 0; i < baselines.size(); ++i) line["baselines"][evaluation.scores[i].name] = baselines[i];
     fmt::print("{}\n", line.dump());
     return;
   }
   Table table({{"metric", false}, {arguments.split}, {"baseline"}});
   table.add_row({"loss", fmt::format("{:.6g}", evaluation.loss)});
-  for (const Score& score : evaluation.scores)
-    table.add_row({score.name, fmt::format("{:.6g}", score.value),
-                   score.name == trainer->plan().metric ? fmt::format("{:.6g}", trainer->plan().baseline) : ""});
+  for (std::size_t i = 0; i < evaluation.scores.size(); ++i)
+    table.add_row({evaluation.scores[i].name, fmt::format("{:.6g}", evaluation.scores[i].value),
+                   i < baselines.size() ? fmt::format("{:.6g}", baselines[i]) : ""});
   fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
 }
 

@@ -30,11 +30,16 @@ Listing list_cells() {
   return rows;
 }
 
+std::string target_text(TargetKind kind) {
+  if (kind == TargetKind::values) return "values";
+  return kind == TargetKind::label_and_interval ? "label and interval" : "label or distribution";
+}
+
 Listing list_heads() {
   Listing rows;
   for (const HeadType* head : all_heads())
     rows.push_back({{"name", head->name},
-                    {"target", head->target == TargetKind::values ? "values" : "label or distribution"},
+                    {"target", target_text(head->target)},
                     {"description", head->description}});
   return rows;
 }

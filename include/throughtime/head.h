@@ -11,9 +11,10 @@ namespace throughtime {
 enum class TargetKind {
   label_or_distribution,  // a class, or a distribution over the classes
   values,                 // one number per output
+  label_and_interval,     // a class, and how long it takes until it comes: at least 0
 };
 
-/// The target of one row: a label (>= 0), or `values` [outputs].
+/// The target of one row: a label (>= 0), or `values` [outputs]; of label_and_interval both, with `values` [1].
 template <class Real>
 struct RowTarget {
   std::int32_t label = -1;
@@ -34,6 +35,8 @@ struct HeadType {
   std::string name;
   std::string description;
   TargetKind target = TargetKind::values;
+  int beside = 0;     // outputs behind those of the classes
+  int constants = 0;  // the last of them are trained numbers, the same at every step: no linear layer makes them
   HeadKernels<double> reference;
   HeadKernels<float> (*fast)() = nullptr;
 };

@@ -76,11 +76,14 @@ class Model {
   int raw_inputs() const { return raw_inputs_; }          // width of [token part, reals], before the encoder
   int inputs() const { return inputs_; }                  // width that the first layer sees
   int outputs() const { return config_.head.outputs; }    // width of the head's output
+  int linear_outputs() const { return outputs() - head_->constants; }  // those that a linear layer makes
+  int classes() const { return outputs() - head_->beside; }            // those that a label may name
+  int target_width() const { return head_->target == TargetKind::label_and_interval ? 1 : outputs(); }
   int top_hidden() const { return layers_.back().hidden; }
 
   int embedding = -1, encoder_weight = -1, encoder_bias = -1;  // block indices; -1: absent
   /// Head: [hidden ->] outputs. `head_weight` is the embedding's block when tied.
-  int head_inner_weight = -1, head_inner_bias = -1, head_weight = -1, head_bias = -1;
+  int head_inner_weight = -1, head_inner_bias = -1, head_weight = -1, head_bias = -1, head_constants = -1;
 
  private:
   ModelConfig config_;

@@ -20,11 +20,17 @@ enum class Metric {
   cross_entropy,       // nats
   perplexity,          // exp(cross-entropy)
   bits_per_character,  // cross-entropy / ln 2
+  nll,                 // -log density of an event's mark and time, nats
+  time_rmse,           // root of the mean squared error of the expected time of the next event
+  mark_error,          // share of events whose most probable mark is wrong
+  published_nll,         // nll of the losses of whole chunks of 100 steps, divided by the number of all steps
+  published_time_rmse,   // the mean cut off at the longest interval, not normalised; first 20 steps skipped
+  published_mark_error,  // first 20 steps skipped
 };
 
-/// "mse", "accuracy", "cross_entropy", "perplexity", "bpc".
+/// "mse", "accuracy", "cross_entropy", "perplexity", "bpc", "nll", ...
 std::string metric_name(Metric metric);
-/// The metric that belongs to a mean loss; accuracy has none and is refused.
+/// The metric that belongs to a mean loss; those that need predictions are refused.
 double metric_of_loss(Metric metric, double mean_loss);
 bool higher_is_better(Metric metric);
 
@@ -52,9 +58,11 @@ struct TaskConfig {
   std::string data = {};                // data directory; empty: $THROUGHTIME_DATA, else data/
   std::string corpus = "ptb";           // text: ptb, wikitext-2, text8, files
   std::string unit = "word";            // text: word, character
-  std::vector<std::string> files = {};  // text: train, validation and test file, or one file that is cut by `splits`
+  std::vector<std::string> files = {};  // text: train, validation and test file, or one file that is cut by `splits`;
+                                        // point_process: the same, or train and test; none: book orders
   int minimum_count = 0;                // text: rarer tokens are read as <unk>; 0: all tokens count
-  int evaluation_columns = 0;           // rows of an evaluation of text and series; 0: 10 for text, 1 for series
+  bool published_metric = false;        // point_process: the published_ metrics beside the exact ones
+  int evaluation_columns = 0;           // rows of an evaluation of text, series, points; 0: 10, 1, 64 or 1
   std::string path = {};                // series: the file of the inputs, and of the targets unless they have their own
   std::string target_path = {};         // series: the file of the targets
   std::vector<std::string> inputs = {};   // series: columns by name or number; none: all
@@ -65,6 +73,9 @@ struct TaskConfig {
   std::string header = "auto";  // series: whether the first line of a CSV file names its columns: auto, yes, no
   std::string delimiter = ",";  // series: between the fields of a CSV file
   int channels = 1;             // series: numbers per step of a raw float32 file
+  int fold = 1;                 // point_process: 1 to 5 of the book orders
+  double scale = 1;             // point_process: factor of all intervals
+  bool reset_sequences = false;  // point_process: the state is zero where a sequence starts
 };
 
 /// A source of training and evaluation batches. A batch depends on (seed, split, iteration, batch) alone, so a run
@@ -88,6 +99,8 @@ class Task {
   /// The first metric of the best prediction that looks at no input (a series: of the last value seen), on the test
   /// split.
   virtual double baseline() const = 0;
+  /// The same for each metric, in their order, on a split; a task may know fewer.
+  virtual std::vector<double> baselines(Split) const { return {baseline()}; }
   /// What the baseline predicts, in words for a line of output: "the last value", "the most frequent class".
   virtual std::string baseline_text() const = 0;
   /// Batch number `iteration` of a split with `batch` rows: a pure function of the seed and the arguments. The window

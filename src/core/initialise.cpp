@@ -18,7 +18,8 @@ struct Role {
     linear_bias,
     input_weight,
     recurrent_weight,
-    recurrent_bias
+    recurrent_bias,
+    constant  // a number of the head that no layer makes: a matrix of one entry
   } kind = linear_weight;
   int rows = 0;
   int columns = 0;  // of a bias: of the matrix beside it
@@ -44,6 +45,8 @@ Draw pytorch(const Role& role, const InitialiseConfig&) {
     case Role::linear_weight:
     case Role::linear_bias:
       return {inverse_root(role.columns)};
+    case Role::constant:
+      return {std::sqrt(3.0)};  // PyTorch has no rule; that of sqrt3max for one entry
     default:
       return {inverse_root(role.rows / role.gates)};  // 1 / sqrt H
   }
@@ -111,6 +114,7 @@ std::vector<Role> describe_blocks(const Model& model) {
   linear(model.encoder_weight, model.encoder_bias);
   linear(model.head_inner_weight, model.head_inner_bias);
   linear(model.head_weight, model.head_bias);
+  if (model.head_constants >= 0) roles[static_cast<std::size_t>(model.head_constants)] = {Role::constant, 1, 1};
 
   if (model.embedding >= 0) {  // last: a tied head's matrix is drawn as an embedding
     const std::vector<int>& shape = layout.block(model.embedding).shape;

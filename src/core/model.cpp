@@ -48,7 +48,12 @@ void check_head(const ModelConfig& config) {
   const HeadConfig& head = config.head;
   require_range("model", "head.outputs", head.outputs, 1, largest_width);
   require_range("model", "head.hidden", head.hidden, 0, largest_width);
+  const HeadType& type = find_head(head.name);
+  if (head.outputs <= type.beside)
+    refuse("model", "head.outputs must be at least {} for the {} head, which has {} beside those of its classes, got {}",
+           type.beside + 1, head.name, type.beside, head.outputs);
   if (!head.tied) return;
+  if (type.beside > 0) refuse("model", "the {} head cannot be tied: it has outputs that are no tokens", head.name);
   if (config.input.tokens != TokenInput::embedding) refuse("model", "a tied head needs embedded tokens");
   if (head.outputs != config.input.vocabulary)
     refuse("model", "a tied head needs as many outputs as the vocabulary has tokens ({}), got {}",
@@ -126,8 +131,9 @@ Model::Model(ModelConfig config) : config_(std::move(config)) {
     width = head.hidden;
   }
   const std::string last = two ? "head.1" : "head";
-  head_weight = head.tied ? embedding : parameters_.add(last + ".weight", {head.outputs, width});
-  head_bias = parameters_.add(last + ".bias", {head.outputs});
+  head_weight = head.tied ? embedding : parameters_.add(last + ".weight", {linear_outputs(), width});
+  head_bias = parameters_.add(last + ".bias", {linear_outputs()});
+  if (head_->constants > 0) head_constants = parameters_.add("head.constants", {head_->constants});
 }
 
 }  // namespace throughtime

@@ -1,25 +1,18 @@
 #include "data/csv.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "core/names.h"
 #include "data/csv_records.h"
+#include "data/fields.h"
 #include "data/printable.h"
 
 namespace throughtime {
 namespace {
 
 constexpr std::string_view speaker = "csv";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view spaces = " \t";
-  const std::size_t first = text.find_first_not_of(spaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(spaces) - first + 1);
-}
 
 /// Empty, or one of the words that programs write for a value they do not have.
 bool is_missing(std::string_view text) {
@@ -29,14 +22,6 @@ bool is_missing(std::string_view text) {
   for (char& letter : lower)
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   return lower == "nan" || lower == "na" || lower == "n/a" || lower == "null" || lower == "none";
-}
-
-std::optional<double> number_of(std::string_view text) {
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || error != std::errc() || !std::isfinite(value)) return std::nullopt;
-  return value;
 }
 
 class TableReader {

@@ -73,44 +73,73 @@ Offer offer_at(const Window& window, int step, int row) {
 }
 
 bool uses_label(const Model& model, const Offer& offer) {
-  return model.head().target == TargetKind::label_or_distribution && !offer.labels.empty();
+  return model.head().target != TargetKind::values && !offer.labels.empty();
 }
 
-void check_target(const Model& model, const Window& window, int step, int row) {
-  const Offer offer = offer_at(window, step, row);
-  if (uses_label(model, offer)) {
-    if (offer.entry >= offer.labels.size())
-      refuse("window", "no label for step {}, row {}: only {} labels are given", step, row, offer.labels.size());
-    const std::int32_t label = offer.labels[offer.entry];
-    if (label < 0 || label >= model.outputs())
-      refuse("window", "label at step {}, row {} (source {}, position {}) must be between 0 and {}, got {}", step, row,
-             source_of(window, row), place_at(window, step, row).position(), model.outputs() - 1, label);
-    return;
+bool uses_values(const Model& model, const Offer& offer) {
+  return model.head().target == TargetKind::label_and_interval || !uses_label(model, offer);
+}
+
+const char* target_text(TargetKind kind) {
+  switch (kind) {
+    case TargetKind::label_or_distribution:
+      return "labels or distributions";
+    case TargetKind::label_and_interval:
+      return "labels and target values";
+    case TargetKind::values:
+      break;
   }
-  if (offer.values.empty())
-    refuse("window", "no target at step {}, row {}, where the loss weight is not 0: the {} head needs {}", step, row,
-           model.head().name, model.head().target == TargetKind::values ? "target values" : "labels or distributions");
-  if (offer.width != model.outputs())
-    refuse("window", "targets must have {} numbers, one per output of the {} head, got {}", model.outputs(),
-           model.head().name, offer.width);
+  return "target values";
+}
+
+void check_label(const Model& model, const Window& window, const Offer& offer, int step, int row) {
+  if (offer.entry >= offer.labels.size())
+    refuse("window", "no label for step {}, row {}: only {} labels are given", step, row, offer.labels.size());
+  const std::int32_t label = offer.labels[offer.entry];
+  if (label < 0 || label >= model.classes())
+    refuse("window", "label at step {}, row {} (source {}, position {}) must be between 0 and {}, got {}", step, row,
+           source_of(window, row), place_at(window, step, row).position(), model.classes() - 1, label);
+}
+
+void check_values(const Model& model, const Window& window, const Offer& offer, int step, int row) {
+  const bool interval = model.head().target == TargetKind::label_and_interval;
+  if (offer.width != model.target_width())
+    refuse("window", "targets must have {}, got {}",
+           interval ? "1 number, the time until the label"
+                    : fmt::format("{} numbers, one per output of the {} head", model.outputs(), model.head().name),
+           offer.width);
   const auto width = static_cast<std::size_t>(offer.width);
   if ((offer.entry + 1) * width > offer.values.size())
     refuse("window", "no target values for step {}, row {}: only {} numbers are given", step, row, offer.values.size());
   const auto values = offer.values.subspan(offer.entry * width, width);
-  if (has_bad_number(values)) {
-    const std::size_t i = first_bad_number(values);
-    refuse("window", "target {} at step {}, row {} (source {}, position {}) must be a finite number, got {}", i, step,
-           row, source_of(window, row), place_at(window, step, row).position(), values[i]);
-  }
+  const bool bad = has_bad_number(values);
+  if (!bad && !(interval && values[0] < 0)) return;
+  const std::size_t i = bad ? first_bad_number(values) : 0;
+  refuse("window", "target {} at step {}, row {} (source {}, position {}) must be a finite number{}, got {}", i, step,
+         row, source_of(window, row), place_at(window, step, row).position(), interval ? " of at least 0" : "",
+         values[i]);
+}
+
+void check_target(const Model& model, const Window& window, int step, int row) {
+  const Offer offer = offer_at(window, step, row);
+  const bool labels = uses_label(model, offer), values = uses_values(model, offer);
+  const bool both = model.head().target == TargetKind::label_and_interval;
+  if ((values && offer.values.empty()) || (both && !labels))
+    refuse("window", "no target at step {}, row {}, where the loss weight is not 0: the {} head needs {}", step, row,
+           model.head().name, target_text(model.head().target));
+  if (labels) check_label(model, window, offer, step, row);
+  if (values) check_values(model, window, offer, step, row);
 }
 
 }  // namespace
 
 RowTarget<float> row_target(const Model& model, const Window& window, int step, int row) {
   const Offer offer = offer_at(window, step, row);
-  if (uses_label(model, offer)) return {offer.labels[offer.entry], nullptr};
-  if (offer.values.empty()) return {};
-  return {-1, offer.values.data() + offer.entry * static_cast<std::size_t>(offer.width)};
+  RowTarget<float> target;
+  if (uses_label(model, offer)) target.label = offer.labels[offer.entry];
+  if (uses_values(model, offer) && !offer.values.empty())
+    target.values = offer.values.data() + offer.entry * static_cast<std::size_t>(offer.width);
+  return target;
 }
 
 void check_inputs(const Model& model, const Window& window) {

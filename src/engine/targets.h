@@ -31,11 +31,11 @@ inline Place place_at(const Window& window, int step, int row) {
   return {&source, index, index < 0 || index >= static_cast<std::int64_t>(source.steps)};
 }
 
-/// The target of one row in the window's own numbers: a label, or `values` [outputs]; neither where there is none.
-/// A head that takes both prefers labels. Expects a window that passed check_targets.
+/// The target of one row in the window's own numbers: a label, or `values` [outputs], or what label_and_interval means;
+/// neither where there is none. A head that takes either prefers labels. Expects a window that passed check_targets.
 RowTarget<float> row_target(const Model& model, const Window& window, int step, int row);
 
-/// The same in the engine's number type; `scratch` [outputs] receives values that must be converted.
+/// The same in the engine's number type; `scratch` [target width] receives values that must be converted.
 template <class Real>
 RowTarget<Real> row_target(const Model& model, const Window& window, int step, int row, Real* scratch) {
   const RowTarget<float> target = row_target(model, window, step, row);
@@ -43,8 +43,8 @@ RowTarget<Real> row_target(const Model& model, const Window& window, int step, i
     return target;
   } else {
     if (!target.values) return {target.label, nullptr};
-    for (int i = 0; i < model.outputs(); ++i) scratch[i] = target.values[i];
-    return {-1, scratch};
+    for (int i = 0; i < model.target_width(); ++i) scratch[i] = target.values[i];
+    return {target.label, scratch};
   }
 }
 

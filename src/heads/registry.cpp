@@ -7,6 +7,7 @@ namespace throughtime {
 HeadType softmax_head();
 HeadType regression_head();
 HeadType bernoulli_head();
+HeadType point_process_head();
 
 namespace {
 
@@ -15,6 +16,7 @@ Registry<HeadType>& heads() {
                                                  softmax_head(),
                                                  regression_head(),
                                                  bernoulli_head(),
+                                                 point_process_head(),
                                              });
   return registry;
 }

@@ -40,7 +40,16 @@ const Window& ColumnTask::make_batch(Split split, std::uint64_t iteration, int b
   window_.mask_key = batch_mask_key(seed_, split, iteration);
   window_.mask_step = first;
   window_.continues = first > 0;
+  fill_resets(split, window_);
   return window_;
+}
+
+void ColumnTask::fill_resets(Split split, Window& window) const {
+  const std::span<const std::uint8_t> resets = resets_[static_cast<std::size_t>(split)];
+  const auto rows = window.start.size();
+  window.reset.resize(resets.empty() ? 0 : window.weight.size());
+  for (std::size_t i = 0; i < window.reset.size(); ++i)
+    window.reset[i] = resets[static_cast<std::size_t>(window.start[i % rows]) + i / rows];
 }
 
 }  // namespace throughtime

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "throughtime/task.h"
@@ -26,11 +27,16 @@ class ColumnTask : public Task {
   /// The recording of a split; the task's own file fills it in.
   Source& source(Split split) { return sources_[static_cast<std::size_t>(split)]; }
   const Source& source(Split split) const { return sources_[static_cast<std::size_t>(split)]; }
+  /// Where the state is zero before a step: [steps of the recording], or empty: only at the start of a column. It lives
+  /// as long as the task uses it.
+  std::span<const std::uint8_t>& resets(Split split) { return resets_[static_cast<std::size_t>(split)]; }
+
+  /// Steps of a column that have a target.
+  std::int64_t column_steps(Split split, int batch) const { return entries(split) / batch - overlap_; }
 
  private:
   std::int64_t entries(Split split) const { return static_cast<std::int64_t>(source(split).steps) + overlap_; }
-  /// Steps of a column that have a target.
-  std::int64_t column_steps(Split split, int batch) const { return entries(split) / batch - overlap_; }
+  void fill_resets(Split split, Window& window) const;
 
   std::string name_;
   std::uint64_t seed_;
@@ -38,6 +44,7 @@ class ColumnTask : public Task {
   int overlap_;
   int evaluation_columns_;
   std::array<Source, 3> sources_;
+  std::array<std::span<const std::uint8_t>, 3> resets_;
   Window window_;
 };
 

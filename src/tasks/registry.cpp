@@ -9,7 +9,7 @@ namespace {
 const Registry<TaskType>& registry() {
   static const Registry<TaskType> tasks(
       "task", {add_task(), copy_task(), recall_task(), cycle_world_task(), stochastic_world_task(), mnist_task(),
-               cifar10_task(), text_task(), series_task()});
+               cifar10_task(), text_task(), series_task(), point_process_task()});
   return tasks;
 }
 

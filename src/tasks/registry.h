@@ -17,6 +17,7 @@ TaskType mnist_task();
 TaskType cifar10_task();
 TaskType text_task();
 TaskType series_task();
+TaskType point_process_task();
 
 // The names that a field of TaskConfig may have.
 std::vector<std::string> marker_names();

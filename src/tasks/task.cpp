@@ -26,15 +26,35 @@ std::string metric_name(Metric metric) {
       return "perplexity";
     case Metric::bits_per_character:
       return "bpc";
+    case Metric::nll:
+      return "nll";
+    case Metric::time_rmse:
+      return "time_rmse";
+    case Metric::mark_error:
+      return "mark_error";
+    case Metric::published_nll:
+      return "published_nll";
+    case Metric::published_time_rmse:
+      return "published_time_rmse";
+    case Metric::published_mark_error:
+      return "published_mark_error";
   }
   return "";
 }
 
 double metric_of_loss(Metric metric, double mean_loss) {
-  if (metric == Metric::perplexity) return std::exp(mean_loss);
-  if (metric == Metric::bits_per_character) return mean_loss / std::numbers::ln2;
-  if (metric == Metric::accuracy) refuse("task", "accuracy does not follow from a loss; it needs predictions");
-  return mean_loss;
+  switch (metric) {
+    case Metric::perplexity:
+      return std::exp(mean_loss);
+    case Metric::bits_per_character:
+      return mean_loss / std::numbers::ln2;
+    case Metric::mse:
+    case Metric::cross_entropy:
+    case Metric::nll:
+      return mean_loss;
+    default:
+      refuse("task", "{} does not follow from a loss; it needs predictions", metric_name(metric));
+  }
 }
 
 bool higher_is_better(Metric metric) { return metric == Metric::accuracy; }

@@ -2,16 +2,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tasks/point_scores.h"
 #include "throughtime/engine.h"
 #include "throughtime/task.h"
 
 namespace throughtime {
 
 struct Score {
-  std::string name;  // "mse", "accuracy", "cross_entropy", "perplexity", "bpc"
+  std::string name;  // of metric_name
   double value = 0;
 };
 
@@ -40,18 +42,24 @@ class Evaluator {
  private:
   void add_window(const Window& window, Buffer parameters, bool continues);
   void add_part(const Window& part);
+  double longest_interval(Split split, std::uint64_t count);
+  double score(Metric metric) const;
 
   Engine& engine_;
   Task& task_;
   int batch_;  // rows of an evaluation batch
-  bool accuracy_;
+  bool accuracy_ = false;
+  bool points_ = false;            // metrics of a point process are asked for
+  bool published_points_ = false;  // and the published ones
   std::unique_ptr<Tape> tape_;
   Buffer state_;        // [B, S]
   Buffer losses_;       // [part, B]
-  Buffer predictions_;  // [part, B, outputs], where accuracy is asked for
+  Buffer predictions_;  // [part, B, outputs], where a metric needs them
   std::vector<double> loss_values_, prediction_values_;
   Window part_;
   double loss_sum_ = 0, weight_sum_ = 0, correct_sum_ = 0;
+  std::optional<PointScores> point_scores_;
+  std::int64_t step_ = 0;  // of the column, where the part begins
 };
 
 }  // namespace throughtime

@@ -57,7 +57,7 @@ ModelConfig draw_model(const std::string& cell, const std::string& head, Draws& 
     config.layers.back().options = {.step = 0.3, .diffusion = 0.1};
   }
   config.head.name = head;
-  config.head.outputs = draws.integer(2, 4);
+  config.head.outputs = draws.integer(2, 4) + find_head(head).beside;
   return config;
 }
 
@@ -103,21 +103,22 @@ class Problem {
   /// Labels for one half of the seeds and distributions for the other, where a head takes both.
   void draw_targets() {
     const std::size_t entries = window_.weight.size();
-    const int outputs = model_.outputs();
+    const int width = model_.target_width();
     window_.targets.layout = TargetLayout::per_step;
     const bool classes = model_.head().target == TargetKind::label_or_distribution;
-    if (classes && draws_.integer(0, 1) == 0) {
-      for (std::size_t i = 0; i < entries; ++i) labels_.push_back(draws_.integer(0, outputs - 1));
+    const bool intervals = model_.head().target == TargetKind::label_and_interval;
+    if (intervals || (classes && draws_.integer(0, 1) == 0)) {
+      for (std::size_t i = 0; i < entries; ++i) labels_.push_back(draws_.integer(0, model_.classes() - 1));
       window_.targets.labels = labels_;
-      return;
+      if (!intervals) return;
     }
     for (std::size_t i = 0; i < entries; ++i) {
-      std::vector<double> target(static_cast<std::size_t>(outputs));
+      std::vector<double> target(static_cast<std::size_t>(width));
       double sum = 0;
       for (double& value : target) sum += value = draws_.between(0.1, 0.9);
       for (const double value : target) targets_.push_back(static_cast<float>(classes ? value / sum : value));
     }
-    window_.targets.width = outputs;
+    window_.targets.width = width;
     window_.targets.values = targets_;
   }
 
@@ -126,7 +127,7 @@ class Problem {
   Source source_;
   Window window_;
   std::vector<float> values_;   // [B, L, D]
-  std::vector<float> targets_;  // [L, B, outputs]
+  std::vector<float> targets_;  // [L, B, target width]
   std::vector<std::int32_t> labels_;
   std::vector<double> parameters_, initial_state_, end_cotangent_;
 };

@@ -33,8 +33,13 @@ Predictor::Predictor(Trainer& trainer, const std::string& task_directory)
     input_names_ = names_of(scales_->inputs);
     output_names_ = names_of(scales_->targets);
   }
+  const bool points = trainer.config().task.name == "point_process";
   const std::filesystem::path words = std::filesystem::path(task_directory) / "vocabulary.txt";
   if (std::filesystem::exists(words)) vocabulary_ = Vocabulary::load(words.string());
+  if (vocabulary_ && points) {
+    for (int mark = 0; mark < vocabulary_size_; ++mark) output_names_.emplace_back(vocabulary_->token(mark));
+    output_names_.insert(output_names_.end(), {"log_intensity", "growth"});
+  }
   for (int output = static_cast<int>(output_names_.size()); output < model.outputs(); ++output)
     output_names_.push_back(vocabulary_ && model.outputs() == vocabulary_size_ ? std::string(vocabulary_->token(output))
                                                                                : fmt::format("output_{}", output));

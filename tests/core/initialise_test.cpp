@@ -66,6 +66,17 @@ void expect_zero(std::span<const double> values) {
   EXPECT_TRUE(std::ranges::all_of(values, [](double value) { return value == 0; }));
 }
 
+TEST(Initialise, AGrowthOfIntensityIsUniformUpToTheRootOfThree) {
+  ModelConfig config = tied();
+  config.head = {.name = "point_process", .outputs = 4};
+  for (const char* rule : {"default", "sqrt3max", "glorot"}) {
+    std::vector<double> drawn;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed)
+      drawn.push_back(Drawn(config, {.name = rule}, seed).block("head.constants").front());
+    expect_uniform(drawn, std::sqrt(3.0));
+  }
+}
+
 TEST(InitialisePytorch, DrawsEveryBlockByTorchsRule) {
   const Drawn drawn(everything(), {.name = "pytorch"});
   expect_normal(drawn.block("embedding.weight"), 1);

@@ -122,6 +122,21 @@ TEST(Model, PutsTokensBeforeRealsAndTheEncoderInFront) {
   EXPECT_EQ(embedded.layers()[0].inputs, 7);
 }
 
+TEST(Model, AHeadMayHaveNumbersThatNoLayerMakes) {
+  ModelConfig config = small();
+  config.head = {.name = "point_process", .outputs = 5};
+  const Model model(config);
+  const auto blocks = blocks_of(model);
+  EXPECT_EQ(Texts(blocks.end() - 3, blocks.end()), (Texts{"head.weight [4, 4]", "head.bias [4]", "head.constants [1]"}));
+  EXPECT_EQ(model.classes(), 3);
+  EXPECT_EQ(model.target_width(), 1);
+  config.head.outputs = 2;
+  EXPECT_REFUSED(Model{config}, "head.outputs must be at least 3 for the point_process head");
+  config.input = {.reals = 0, .vocabulary = 5, .tokens = TokenInput::embedding, .embedding = 4, .encoder = 0};
+  config.head = {.name = "point_process", .outputs = 5, .hidden = 0, .tied = true};
+  EXPECT_REFUSED(Model{config}, "the point_process head cannot be tied");
+}
+
 ModelConfig tied() {
   ModelConfig config = small();
   config.input = {.reals = 0, .vocabulary = 9, .tokens = TokenInput::embedding, .embedding = 4, .encoder = 0};

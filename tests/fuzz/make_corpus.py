@@ -48,6 +48,14 @@ write("csv/quotes", b'"a, ""b""","c\nd"\r\n"1",2\r\n3,4\r\n\r\n')
 write("csv/numbers", b"1;2\n3;4\n")
 write("csv/missing", b"a,b\n1,\n3,NaN\n4,5\n")
 
+events = b"time,mark,sequence\n0,buy,a\n0.25,sell,a\n1e-3,buy,b\n2,buy,b\n"
+write("point_process/table", events)
+write("point_process/table.gz", packed(events))
+write("point_process/quotes", b'mark,"time"\r\n"a, b",1\r\n"c",1\r\n')
+write("point_process/lines", b"0.5 1 2.25\n3 4\n|2 1 2\n1 1\n")
+write("point_process/fewer", b"0.5 1 2\n|2 1\n")
+write("point_process/falling", b"0.5 0.25\n|2 1\n")
+
 
 def npy(array, version=None):
     buffer = io.BytesIO()

@@ -44,13 +44,16 @@ void expect_gradient_of_differences(const HeadType& head, const std::vector<doub
 
 TEST(Heads, GradientsAreThoseOfCentralDifferences) {
   for (const HeadType* head : all_heads()) {
-    for (const std::size_t outputs : {1u, 2u, 5u, 33u}) {
+    for (const std::size_t classes : {1u, 2u, 5u, 33u}) {
+      const std::size_t outputs = classes + static_cast<std::size_t>(head->beside);
       const auto z = draw(outputs, 1.5, outputs);
       const auto values = draw_targets(outputs, outputs);
-      expect_gradient_of_differences(*head, z, {-1, values.data()});
-      if (head->target != TargetKind::label_or_distribution) continue;
-      expect_gradient_of_differences(*head, z, {0, nullptr});
-      expect_gradient_of_differences(*head, z, {static_cast<std::int32_t>(outputs) - 1, nullptr});
+      const bool both = head->target == TargetKind::label_and_interval;
+      if (!both) expect_gradient_of_differences(*head, z, {-1, values.data()});
+      if (head->target == TargetKind::values) continue;
+      const double* beside = both ? values.data() : nullptr;
+      expect_gradient_of_differences(*head, z, {0, beside});
+      expect_gradient_of_differences(*head, z, {static_cast<std::int32_t>(classes) - 1, beside});
     }
   }
 }

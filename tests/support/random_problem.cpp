@@ -24,7 +24,12 @@ class Draws {
 };
 
 bool wants_labels(const ProblemSpec& spec, const Model& model) {
-  return model.head().target == TargetKind::label_or_distribution && !spec.soft;
+  const TargetKind target = model.head().target;
+  return target == TargetKind::label_and_interval || (target == TargetKind::label_or_distribution && !spec.soft);
+}
+
+bool wants_values(const ProblemSpec& spec, const Model& model) {
+  return model.head().target == TargetKind::label_and_interval || !wants_labels(spec, model);
 }
 
 std::vector<std::int32_t> draw_labels(Draws& draws, std::size_t count, int bound) {
@@ -35,7 +40,7 @@ std::vector<std::int32_t> draw_labels(Draws& draws, std::size_t count, int bound
 
 /// Target values in (0, 1), normalised to a distribution per entry for heads that want one: fit for every head.
 std::vector<float> draw_target_values(Draws& draws, std::size_t count, const Model& model) {
-  const auto width = static_cast<std::size_t>(model.outputs());
+  const auto width = static_cast<std::size_t>(model.target_width());
   std::vector<float> values(count * width);
   for (std::size_t entry = 0; entry < count; ++entry) {
     float sum = 0;
@@ -58,11 +63,11 @@ void fill_sources(const ProblemSpec& spec, Draws& draws, Problem& problem) {
     for (float& value : storage.values) value = static_cast<float>(draws.symmetric(1.0));
     if (input.vocabulary > 0) storage.tokens = draw_labels(draws, source.steps, input.vocabulary);
     if (spec.targets == TargetLayout::source) {
-      if (wants_labels(spec, *problem.model)) {
-        storage.labels = draw_labels(draws, source.steps, problem.model->outputs());
-      } else {
+      if (wants_labels(spec, *problem.model))
+        storage.labels = draw_labels(draws, source.steps, problem.model->classes());
+      if (wants_values(spec, *problem.model)) {
         storage.target_values = draw_target_values(draws, source.steps, *problem.model);
-        source.target_width = problem.model->outputs();
+        source.target_width = problem.model->target_width();
       }
     }
     source.values = storage.values;
@@ -80,12 +85,13 @@ void fill_targets(const ProblemSpec& spec, Draws& draws, Problem& problem) {
   const auto count =
       static_cast<std::size_t>(spec.targets == TargetLayout::per_step ? spec.steps * spec.batch : spec.batch);
   if (wants_labels(spec, *problem.model)) {
-    problem.labels = draw_labels(draws, count, problem.model->outputs());
+    problem.labels = draw_labels(draws, count, problem.model->classes());
     targets.labels = problem.labels;
-  } else {
+  }
+  if (wants_values(spec, *problem.model)) {
     problem.target_values = draw_target_values(draws, count, *problem.model);
     targets.values = problem.target_values;
-    targets.width = problem.model->outputs();
+    targets.width = problem.model->target_width();
   }
 }
 

@@ -17,7 +17,9 @@ TEST(Metric, FollowsFromTheMeanLossExceptAccuracy) {
   EXPECT_DOUBLE_EQ(metric_of_loss(Metric::cross_entropy, 0.25), 0.25);
   EXPECT_DOUBLE_EQ(metric_of_loss(Metric::perplexity, std::log(7.0)), 7.0);
   EXPECT_DOUBLE_EQ(metric_of_loss(Metric::bits_per_character, 3 * std::log(2.0)), 3.0);
-  EXPECT_REFUSED(metric_of_loss(Metric::accuracy, 0.1), "needs predictions");
+  EXPECT_DOUBLE_EQ(metric_of_loss(Metric::nll, -5.1), -5.1);
+  for (const Metric metric : {Metric::accuracy, Metric::time_rmse, Metric::mark_error, Metric::published_nll})
+    EXPECT_REFUSED(metric_of_loss(metric, 0.1), "needs predictions");
   EXPECT_TRUE(higher_is_better(Metric::accuracy));
   EXPECT_FALSE(higher_is_better(Metric::perplexity));
   EXPECT_EQ(metric_name(Metric::bits_per_character), "bpc");
@@ -102,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(All, GeneratedTask, ::testing::ValuesIn(generated_tasks
 
 TEST(Registry, EveryTaskSaysWhatItIs) {
   const std::vector<const TaskType*> tasks = all_tasks();
-  EXPECT_EQ(tasks.size(), 9u);
+  EXPECT_EQ(tasks.size(), 10u);
   for (const TaskType* task : tasks) {
     EXPECT_FALSE(task->description.empty());
     EXPECT_NE(task->make, nullptr);

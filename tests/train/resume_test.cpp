@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -135,6 +136,29 @@ TEST_P(Resume, InterruptedPlusResumedEqualsUninterrupted) {
   EXPECT_EQ(last.test->loss, whole.test->loss);
   EXPECT_EQ(last.best_test->loss, whole.best_test->loss);
   EXPECT_EQ(last.updates, whole.updates);
+  expect_equal_runs(directory / "whole", directory / "parts");
+}
+
+TEST(RunSession, AStreamOfEventsGoesOnBitForBit) {
+  const ScratchDirectory directory;
+  std::string events = "time,mark,sequence\n";
+  for (int i = 0; i < 400; ++i)
+    events += fmt::format("{},{},{}\n", 0.01 * (i % 100) + 0.001 * (i * 37 % 11), i * i % 3, i / 100);
+  RunConfig config = config_of({"point_process", "tbptt:paper", "sgd", "constant", "cpu"}, directory / "whole");
+  config.task.files = {(directory / "events.csv").string()};
+  config.task.reset_sequences = true;
+  config.task.published_metric = true;
+  config.model.embedding = 4;
+  config.model.layers = 2;
+  write_text(directory / "events.csv", events);
+  Observer silent;
+  const RunResult whole = train_run(config, silent);
+  EXPECT_EQ(whole.test->scores.size(), 6u);
+  EXPECT_NEAR(whole.test->metric, whole.test->loss, 1e-12);  // the exact mean
+  config.run.directory = (directory / "parts").string();
+  StopAt seven(7);
+  EXPECT_EQ(train_run(config, seven).end, RunEnd::interrupted);
+  EXPECT_EQ(resume_run(directory / "parts", {}, silent).test->loss, whole.test->loss);
   expect_equal_runs(directory / "whole", directory / "parts");
 }
 

@@ -42,8 +42,9 @@ GradientCollector::GradientCollector(const Model& model) {
   }
   // A tied matrix is the embedding's block: it is added there, after the embedding's own share.
   if (model.head_weight != model.embedding)
-    add_block(model, Kind::head, 0, model.head_weight, model.outputs(), inner > 0 ? inner : model.top_hidden());
-  add_block(model, Kind::head_bias, 0, model.head_bias, model.outputs(), 1);
+    add_block(model, Kind::head, 0, model.head_weight, model.linear_outputs(), inner > 0 ? inner : model.top_hidden());
+  add_block(model, Kind::head_bias, 0, model.head_bias, model.linear_outputs(), 1);
+  add_block(model, Kind::head_constants, 0, model.head_constants, model.head().constants, 1);
 }
 
 void GradientCollector::add_block(const Model& model, Kind kind, int layer, int block, int rows, int columns) {
@@ -74,6 +75,8 @@ const float* GradientCollector::share(const Slice& slice, const Task& task, bool
     case Kind::inner_bias: return head ? slice.head_inner_gradient.bias.data() : nullptr;
     case Kind::head: return head ? slice.head_gradient.weights.data() : nullptr;
     case Kind::head_bias: return head ? slice.head_gradient.bias.data() : nullptr;
+    case Kind::head_constants:
+      return head ? slice.head_gradient.bias.data() + slice.head_gradient.outputs : nullptr;
   }
   return nullptr;
 }

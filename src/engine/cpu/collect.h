@@ -28,6 +28,7 @@ class GradientCollector {
     encoder_bias,
     inner_bias,
     head_bias,
+    head_constants,
   };
 
   /// Rows [begin, end) of one block of the flat vector: [groups * rows, columns] there, padded in the slices.

@@ -43,7 +43,10 @@ class HeadBlock {
                       work_.inner.data(), inner_stride_);
     multiply_panels(context_.products, rows_, features(), feature_stride(), outer.forward, outer.bias.data(),
                     work_.outputs.data(), output_stride_);
-    for (int i = 0; i < rows_; ++i) finish_row(i);
+    for (int i = 0; i < rows_; ++i) {
+      write_constants(i);
+      finish_row(i);
+    }
     if (pass_.d_hidden) send_back();
     rows_ = 0;
   }
@@ -63,7 +66,15 @@ class HeadBlock {
 
   void mask_logits(int i, float* values) {
     const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
-    multiply_by_mask(context_, logits_dropout_, pass_.window, slice_, step, row, values, context_.model.outputs());
+    multiply_by_mask(context_, logits_dropout_, pass_.window, slice_, step, row, values, context_.model.linear_outputs());
+  }
+
+  /// The outputs that no linear layer makes.
+  void write_constants(int i) {
+    const Model& model = context_.model;
+    if (model.head_constants < 0) return;
+    std::copy_n(context_.parameters + model.parameters().block(model.head_constants).offset, model.head().constants,
+                work_.outputs.data() + i * output_stride_ + model.linear_outputs());
   }
 
   /// Prediction and loss of one row; its outputs become weight * dloss/d(outputs) where something goes back.
@@ -119,7 +130,7 @@ class HeadBlock {
 
   void add_gradient(LinearGradient& sums, const PackedLinear& linear, const float* d, std::size_t d_stride, const float* x,
                     std::size_t x_stride) {
-    const std::size_t outputs = padded(linear.outputs);
+    const std::size_t outputs = sums.bias.size();
     if (slice_.head_rows == 0) std::memset(sums.bias.data(), 0, outputs * sizeof(float));
     add_weight_gradient(context_.products, rows_, d, d_stride, linear.outputs, x, x_stride, padded(linear.inputs),
                         sums.weights.data(), slice_.head_rows > 0);

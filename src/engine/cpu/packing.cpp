@@ -155,7 +155,7 @@ PackedModel::PackedModel(const Model& model) {
   if (model.encoder_weight >= 0) encoder = PackedLinear(model.inputs(), model.raw_inputs());
   const int inner = model.config().head.hidden;
   if (inner > 0) head_inner = PackedLinear(inner, model.top_hidden());
-  head = PackedLinear(model.outputs(), inner > 0 ? inner : model.top_hidden());
+  head = PackedLinear(model.linear_outputs(), inner > 0 ? inner : model.top_hidden());
 }
 
 void PackedModel::pack(const Model& model, const float* parameters) {

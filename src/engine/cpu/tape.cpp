@@ -55,7 +55,7 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
       if (model.embedding >= 0) slice.d_raw = Array(kept_rows * raw);
       if (packed.encoder.outputs > 0) slice.encoder_gradient = LinearGradient(packed.encoder);
       if (packed.head_inner.outputs > 0) slice.head_inner_gradient = LinearGradient(packed.head_inner);
-      slice.head_gradient = LinearGradient(packed.head);
+      slice.head_gradient = LinearGradient(packed.head, model.head().constants);
     }
     count(slice);
   }

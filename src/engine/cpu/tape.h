@@ -38,10 +38,13 @@ struct LayerGradient {
 };
 struct LinearGradient {
   LinearGradient() = default;
-  explicit LinearGradient(const PackedLinear& linear)
-      : weights(padded(linear.outputs) * padded(linear.inputs)), bias(padded(linear.outputs)) {}
+  explicit LinearGradient(const PackedLinear& linear, int constants = 0)
+      : weights(padded(linear.outputs) * padded(linear.inputs)),
+        bias(padded(linear.outputs + constants)),
+        outputs(linear.outputs) {}
   Array weights;  // [outputs, padded][inputs, padded]
-  Array bias;
+  Array bias;     // [outputs, then the head's constants; padded]
+  int outputs = 0;
 };
 
 /// Workspaces of one layer, for one chunk of C steps.

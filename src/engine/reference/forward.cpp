@@ -156,7 +156,7 @@ void mask_output(const Pass& pass, int step, int row, double* values) {
 
 void mask_logits(const Pass& pass, int step, int row, double* values) {
   const DropoutConfig& dropout = pass.model.config().dropout;
-  apply_mask(pass, logits_dropout(dropout), step, row, pass.model.outputs(), values, dropout.logits_always);
+  apply_mask(pass, logits_dropout(dropout), step, row, pass.model.linear_outputs(), values, dropout.logits_always);
 }
 
 void run_forward(const Pass& pass, const UnrollOutputs& out) {

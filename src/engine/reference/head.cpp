@@ -17,18 +17,20 @@ void head_forward(const Pass& pass, int step, int row) {
     affine(hidden, model.top_hidden(), pass.block(model.head_inner_weight), work.features.data(),
            pass.block(model.head_inner_bias), work.inner.data());
   const std::vector<double>& last = hidden > 0 ? work.inner : work.features;
-  affine(model.outputs(), static_cast<int>(last.size()), pass.block(model.head_weight), last.data(),
+  affine(model.linear_outputs(), static_cast<int>(last.size()), pass.block(model.head_weight), last.data(),
          pass.block(model.head_bias), work.outputs.data());
   mask_logits(pass, step, row, work.outputs.data());
+  if (model.head_constants >= 0)
+    std::copy_n(pass.block(model.head_constants), model.head().constants, work.outputs.end() - model.head().constants);
 }
 
 void head_backward(const Pass& pass, int step, int row, double* d_top, double* gradient) {
   const Model& model = pass.model;
-  const int outputs = model.outputs(), top = model.top_hidden(), hidden = model.config().head.hidden;
+  const int outputs = model.linear_outputs(), top = model.top_hidden(), hidden = model.config().head.hidden;
   Workspace& work = pass.tape.work;
   head_forward(pass, step, row);
   const auto target = row_target(model, pass.window, step, row, work.target.data());
-  model.head().reference.loss(outputs, work.outputs.data(), target, pass.window.weight_at(step, row),
+  model.head().reference.loss(model.outputs(), work.outputs.data(), target, pass.window.weight_at(step, row),
                               work.d_outputs.data());
   mask_logits(pass, step, row, work.d_outputs.data());
 
@@ -40,6 +42,8 @@ void head_backward(const Pass& pass, int step, int row, double* d_top, double* g
   if (gradient) {
     add_outer(outputs, width, work.d_outputs.data(), last.data(), pass.block_of(gradient, model.head_weight));
     if (model.head_bias >= 0) add(outputs, work.d_outputs.data(), pass.block_of(gradient, model.head_bias));
+    if (model.head_constants >= 0)
+      add(model.head().constants, work.d_outputs.data() + outputs, pass.block_of(gradient, model.head_constants));
   }
   if (hidden > 0) {
     std::fill(work.d_features.begin(), work.d_features.end(), 0.0);

@@ -46,6 +46,31 @@ TEST(UnrollRefusal, NamesAReal) {
   EXPECT_NO_THROW(spoilt.run.unroll());
 }
 
+TEST(UnrollRefusal, NamesWhatIsMissingOrWrongOfAnEvent) {
+  const ProblemSpec spec{.model = with_head(stack_of("lstm", {3}), "point_process", 4), .sources = 1};
+  Spoilt interval(spec);
+  EXPECT_NO_THROW(interval.run.unroll());
+  interval.problem.storage[0].target_values[interval.position(1, 0)] = -0.5f;
+  EXPECT_REFUSED(interval.run.unroll(), "must be a finite number of at least 0, got -0.5");
+  Spoilt label(spec);
+  label.problem.storage[0].labels[label.position(1, 0)] = 2;  // a and w are no marks
+  EXPECT_REFUSED(label.run.unroll(), "must be between 0 and 1, got 2");
+  for (const bool labels : {true, false}) {
+    Spoilt missing(spec);
+    Source& source = missing.problem.sources[0];
+    if (labels) source.labels = {};
+    if (!labels) source.target_values = {}, source.target_width = 0;
+    EXPECT_REFUSED(missing.run.unroll(), "the point_process head needs labels and target values");
+  }
+  Spoilt wide(spec);
+  wide.problem.window.targets = {.layout = TargetLayout::per_row, .width = 2};
+  const std::vector<std::int32_t> marks(3);
+  const std::vector<float> intervals(6);
+  wide.problem.window.targets.labels = marks;
+  wide.problem.window.targets.values = intervals;
+  EXPECT_REFUSED(wide.run.unroll(), "targets must have 1 number, the time until the label, got 2");
+}
+
 TEST(UnrollRefusal, NamesAToken) {
   Spoilt spoilt;
   for (const int token : {-1, 5}) {

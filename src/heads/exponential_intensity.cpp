@@ -1,0 +1,106 @@
+#include "heads/exponential_intensity.h"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace throughtime {
+namespace {
+
+constexpr double tiny = 1e-8;  // below it 1 + x / 2 is exact; also keeps flushed denormals from being divided by
+
+/// (exp(x) - 1) / x.
+double growth(double x) { return std::abs(x) < tiny ? 1 + 0.5 * x : std::expm1(x) / x; }
+
+/// Its derivative (exp(x) - growth(x)) / x, near 0 the sum over n of x^n / (n! (n + 2)).
+double growth_slope(double x) {
+  if (std::abs(x) > 0.5) return (std::exp(x) - growth(x)) / x;
+  constexpr int terms = 14;  // 0.5^14 / 14! is far below the last bit
+  double sum = 0;
+  double power = 1;  // x^n / n!
+  for (int n = 0; n < terms; ++n) {
+    sum += power / (n + 2);
+    power *= x / (n + 1);
+  }
+  return sum;
+}
+
+/// log(1 + x) / x.
+double shrinkage(double x) { return std::abs(x) < tiny ? 1 - 0.5 * x : std::log1p(x) / x; }
+
+/// A quadrature rule for the integral of exp(-y) g(y) over y > 0, g growing slowly and vanishing at 0: the
+/// trapezoid rule after y = exp(s - exp(-s)), which is doubly exponential at both ends.
+struct HalfLine {
+  static constexpr int nodes = 118;
+  std::array<double, nodes> y, weight;
+  HalfLine() {
+    constexpr double step = 1.0 / 16, first = -3.5;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      const double s = first + step * static_cast<double>(i), e = std::exp(-s);
+      y[i] = std::exp(s - e);
+      weight[i] = step * y[i] * (1 + e) * std::exp(-y[i]);
+    }
+  }
+};
+
+/// One for the integral of g over (0, 1), g with a logarithmic singularity at 1: tanh-sinh. `rest` is 1 - s.
+struct UnitInterval {
+  static constexpr int nodes = 97;
+  std::array<double, nodes> s, rest, weight;
+  UnitInterval() {
+    constexpr double step = 1.0 / 16, first = -3;
+    for (std::size_t i = 0; i < nodes; ++i) {
+      const double u = first + step * static_cast<double>(i), v = std::numbers::pi * std::sinh(u);
+      s[i] = 1 / (1 + std::exp(-v));
+      rest[i] = 1 / (1 + std::exp(v));
+      weight[i] = step * std::numbers::pi * std::cosh(u) * s[i] * rest[i];
+    }
+  }
+};
+
+}  // namespace
+
+IntervalLoss interval_loss(double a, double w, double interval) {
+  const double x = w * interval, hazard = std::exp(a) * interval;
+  const double cumulative = hazard * growth(x);
+  return {.loss = cumulative - a - x,
+          .d_a = cumulative - 1,
+          .d_w = interval * (hazard * growth_slope(x) - 1)};
+}
+
+double cumulative_intensity(double a, double w, double t) { return std::exp(a) * t * growth(w * t); }
+
+double event_probability(double a, double w) { return w < 0 ? -std::expm1(std::exp(a) / w) : 1; }
+
+// Lambda(T) is exponentially distributed: T = t(y) = log(1 + w y / lambda) / w with y of density exp(-y), where
+// lambda = exp(a), up to y = c = -lambda / w if w < 0.
+double expected_interval(double a, double w) {
+  constexpr double far = 36;  // exp(-far) is below the last bit
+  const double mean = std::exp(-a);  // of w = 0
+  const double bend = w * mean, c = -1 / bend;
+  if (bend < 0 && c < far) {
+    static const UnitInterval rule;
+    double sum = 0;  // of exp(-c s) (-log(1 - s)) over (0, 1)
+    for (std::size_t i = 0; i < rule.nodes; ++i)
+      sum -= rule.weight[i] * std::exp(-c * rule.s[i]) * std::log(rule.rest[i]);
+    return -sum / w * (c < tiny ? 1 + 0.5 * c : c / -std::expm1(-c));
+  }
+  static const HalfLine rule;
+  double sum = 0;
+  for (std::size_t i = 0; i < rule.nodes; ++i)
+    if (bend * rule.y[i] > -1) sum += rule.weight[i] * rule.y[i] * shrinkage(bend * rule.y[i]);
+  return mean * sum;
+}
+
+double truncated_interval(double a, double w, double longest) {
+  constexpr int points = 1000;
+  const double step = longest / (points - 1);
+  double sum = 0;
+  for (int i = 1; i < points; ++i) {
+    const double t = step * i;
+    sum += (i + 1 < points ? 1.0 : 0.5) * t * std::exp(-interval_loss(a, w, t).loss);
+  }
+  return step * sum;
+}
+
+}  // namespace throughtime
