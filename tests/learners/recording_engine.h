@@ -60,6 +60,9 @@ class RecordingEngine final : public Engine {
   void scatter_add_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) override {
     inner_->scatter_add_rows(rows, width, indices, table);
   }
+  void scatter_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) override {
+    inner_->scatter_rows(rows, width, indices, table);
+  }
 
  private:
   std::unique_ptr<Engine> inner_;
