@@ -29,6 +29,15 @@ struct StretchShape {
   int steps = 0;  // T
   int batch = 0;  // B
   int losses = 0;  // the most steps of a stretch that carry a loss; 0: all of them may
+  bool accuracy = false;   // count right predictions: the targets are labels
+  std::uint64_t seed = 1;  // of what the learner draws
+};
+
+/// Means per weighted step and row, predicted before they were learned from; NaN where there was none.
+struct TrainingMeans {
+  double loss = 0;
+  double accuracy = 0;
+  double weight = 0;  // sum of the weights behind them
 };
 
 /// The rate of the next update; called once per update with its number (1, 2, ...).
@@ -53,9 +62,11 @@ class Learner {
   /// own lines to these.
   virtual void archive(Archive& archive);
 
-  /// Mean training loss per weighted step and row since the last call, NaN if there was none (reads back; call it
-  /// between steps).
-  double take_mean_loss();
+  /// Means of the training since the last call (reads back; call it between steps).
+  TrainingMeans take_means();
+  double take_mean_loss() { return take_means().loss; }
+  /// Counts right predictions from now on.
+  void count_correct();
   /// An epoch is over: what a method does between epochs.
   virtual void end_epoch() {}
   /// Named numbers that tell how learning goes, of the last update (reads back; call it between steps).
@@ -71,6 +82,7 @@ class Learner {
 
   Trainee& trainee_;
   Buffer loss_sum_;
+  Buffer correct_sum_;      // none: nobody asked
   double loss_weight_ = 0;  // sum of the weights behind loss_sum_
   std::int64_t updates_ = 0;
 };

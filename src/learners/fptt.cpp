@@ -178,7 +178,8 @@ class Fptt final : public Learner {
                             .tape = *tape_,
                             .initial_state = from,
                             .final_state = next_,
-                            .loss_sum = counted ? loss_sum_ : Buffer()});
+                            .loss_sum = counted ? loss_sum_ : Buffer(),
+                            .correct_sum = counted ? correct_sum_ : Buffer()});
     if (counted) loss_weight_ += sum_of_weights(name(), part_.weight);
   }
 
