@@ -11,7 +11,7 @@ namespace throughtime::bench {
 namespace {
 
 constexpr const char* forms =
-    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK or lm-CELL-bB-hH-tT-vV with sizes from 1 to 1000000";
+    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, lm-CELL-bB-hH-tT-vV or fpp-CELL-bB-hH-tT with sizes from 1 to 1000000";
 constexpr int largest_size = 1'000'000;
 
 std::vector<std::string_view> split_at_dashes(std::string_view text) {
@@ -38,7 +38,8 @@ int parse_size(const std::string& name, std::string_view part) {
 
 Case parse_case(const std::string& name) {
   const std::map<std::string_view, std::pair<Kind, std::string_view>> kinds = {
-      {"bptt", {Kind::bptt, "bht"}}, {"windows", {Kind::windows, "bhtk"}}, {"lm", {Kind::lm, "bhtv"}}};
+      {"bptt", {Kind::bptt, "bht"}}, {"windows", {Kind::windows, "bhtk"}}, {"lm", {Kind::lm, "bhtv"}},
+      {"fpp", {Kind::fpp, "bht"}}};
   const std::vector<std::string_view> parts = split_at_dashes(name);
   const auto kind = kinds.find(parts[0]);
   if (kind == kinds.end() || parts.size() != kind->second.second.size() + 2)
@@ -68,7 +69,7 @@ std::vector<std::string> default_cases() {
           "bptt-rnn-b128-h128-t200",           "bptt-antisymmetric-b128-h128-t200",
           "windows-lstm-b128-h128-t200-k10",   "bptt-lstm-b128-h64-t200",
           "windows-lstm-b128-h64-t200-k10",    "windows-lstm-b1-h32-t100-k10",
-          "lm-lstm-b20-h256-t300-v10000"};
+          "lm-lstm-b20-h256-t300-v10000",      "fpp-rnn-b1-h4-t10"};
 }
 
 }  // namespace throughtime::bench

@@ -40,6 +40,7 @@ std::string json_line(const CaseResult& result) {
       {"ours_1_thread_ms", number_or_null(result.ours_1_thread_ms)},
       {"scaling", number_or_null(result.scaling)},
       {"floor_scaling", number_or_null(result.floor_scaling)},
+      {"updates_per_second", number_or_null(result.updates_per_second)},
       {"peer_threads", threads_or_null(result.peer)},
       {"tuned_peer_threads", threads_or_null(result.tuned_peer)},
   };

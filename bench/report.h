@@ -21,6 +21,7 @@ struct CaseResult {
   std::optional<double> ours_1_thread_ms;
   std::optional<double> scaling;       // one thread / `threads` threads
   std::optional<double> floor_scaling;
+  std::optional<double> updates_per_second;  // of the parameters, with one thread
 
   /// Time of the peer / ours: how many times faster ours is.
   std::optional<double> ratio() const { return peer ? std::optional(peer->milliseconds / ours_ms) : std::nullopt; }

@@ -18,13 +18,16 @@ class Workload {
 
   /// One run of the case: see Kind.
   void run();
-  std::size_t activation_bytes() const { return tape_->activation_bytes(); }
+  std::size_t activation_bytes() const;
+  /// Updates of the parameters in one run.
+  int updates() const;
   /// Sum of the weighted losses of all runs so far: a finite number, if all is well.
-  double loss_sum() const { return engine_->read(loss_sum_)[0]; }
+  double loss_sum() const;
 
  private:
   void fill_add_task();
   void fill_language();
+  void fill_stream();
   void cut_into_windows();
 
   Case case_;
@@ -39,6 +42,9 @@ class Workload {
   std::vector<Source> sources_;
   Window whole_;
   std::vector<Window> parts_;               // [K]
+  std::unique_ptr<Trainee> trainee_;        // of a case that is a learner's
+  std::unique_ptr<Learner> learner_;
+  mutable double learner_loss_ = 0;         // of all runs so far
 };
 
 }  // namespace throughtime::bench

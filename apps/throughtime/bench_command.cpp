@@ -67,6 +67,8 @@ std::string time_text(const std::optional<bench::PeerTime>& peer) {
 
 std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
 
+std::string rate_text(std::optional<double> per_second) { return per_second ? fmt::format("{:.0f}", *per_second) : "-"; }
+
 std::string table_text(const std::vector<bench::CaseResult>& results, int threads) {
   Table table({{"case", false},
                {fmt::format("ours ms ({} threads)", threads)},
@@ -79,12 +81,13 @@ std::string table_text(const std::vector<bench::CaseResult>& results, int thread
                {"1 thread ms"},
                {"scaling"},
                {"floor's"},
+               {"updates/s"},
                {"activations"}});
   for (const bench::CaseResult& result : results)
     table.add_row({result.name, time_text(result.ours_ms), time_text(result.peer), ratio_text(result.ratio()),
                    time_text(result.tuned_peer), ratio_text(result.tuned_ratio()), time_text(result.floor_ms),
                    ratio_text(result.floor_ratio), time_text(result.ours_1_thread_ms), ratio_text(result.scaling),
-                   ratio_text(result.floor_scaling), bytes_text(result.activation_bytes)});
+                   ratio_text(result.floor_scaling), rate_text(result.updates_per_second), bytes_text(result.activation_bytes)});
   return table.text(style_of(STDOUT_FILENO));
 }
 

@@ -22,6 +22,7 @@ CaseResult full_result() {
   result.ours_1_thread_ms = 7.5;
   result.scaling = 1.875;
   result.floor_scaling = 1.9;
+  result.updates_per_second = 250;
   return result;
 }
 
@@ -31,7 +32,7 @@ TEST(BenchJson, HasEveryFieldOfACase) {
                          {"peer_ms", 100.0},             {"ratio", 25.0},      {"tuned_peer_ms", 20.0},
                          {"tuned_ratio", 5.0},           {"floor_ms", 3.0},    {"floor_ratio", 1.25},
                          {"activation_bytes", 1234},     {"scaling", 1.875},   {"ours_1_thread_ms", 7.5},
-                         {"floor_scaling", 1.9},         {"peer_threads", 2},  {"tuned_peer_threads", 1}};
+                         {"floor_scaling", 1.9},         {"updates_per_second", 250.0}, {"peer_threads", 2},  {"tuned_peer_threads", 1}};
   EXPECT_EQ(line, expected);
 }
 
@@ -43,7 +44,7 @@ TEST(BenchJson, WhatWasNotMeasuredIsNull) {
   result.ours_ms = 1;
   const json line = json::parse(json_line(result));
   for (const char* field : {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio",
-                            "ours_1_thread_ms", "scaling", "floor_scaling"}) {
+                            "ours_1_thread_ms", "scaling", "floor_scaling", "updates_per_second"}) {
     ASSERT_TRUE(line.contains(field)) << field;
     EXPECT_TRUE(line[field].is_null()) << field;
   }
