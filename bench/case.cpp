@@ -11,8 +11,8 @@ namespace throughtime::bench {
 namespace {
 
 constexpr const char* forms =
-    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, fptt-CELL-bB-hH-tT-kK or lm-CELL-bB-hH-tT-vV with sizes from 1 to "
-    "1000000";
+    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, fptt-CELL-bB-hH-tT-kK, lm-CELL-bB-hH-tT-vV or fpp-CELL-bB-hH-tT with "
+    "sizes from 1 to 1000000";
 constexpr int largest_size = 1'000'000;
 
 std::vector<std::string_view> split_at_dashes(std::string_view text) {
@@ -42,7 +42,8 @@ Case parse_case(const std::string& name) {
       {"bptt", {Kind::bptt, "bht"}},
       {"windows", {Kind::windows, "bhtk"}},
       {"fptt", {Kind::fptt, "bhtk"}},
-      {"lm", {Kind::lm, "bhtv"}}};
+      {"lm", {Kind::lm, "bhtv"}},
+      {"fpp", {Kind::fpp, "bht"}}};
   const std::vector<std::string_view> parts = split_at_dashes(name);
   const auto kind = kinds.find(parts[0]);
   if (kind == kinds.end() || parts.size() != kind->second.second.size() + 2)
@@ -73,7 +74,7 @@ std::vector<std::string> default_cases() {
           "windows-lstm-b128-h128-t200-k10",   "bptt-lstm-b128-h64-t200",
           "windows-lstm-b128-h64-t200-k10",    "windows-lstm-b1-h32-t100-k10",
           "fptt-lstm-b128-h128-t200-k10",      "fptt-lstm-b1-h32-t100-k10",
-          "lm-lstm-b20-h256-t300-v10000"};
+          "lm-lstm-b20-h256-t300-v10000",      "fpp-rnn-b1-h4-t10"};
 }
 
 }  // namespace throughtime::bench

@@ -11,6 +11,7 @@ enum class Kind {
   windows,  // K windows with the state carried; at the end of each a loss, clipping and an Adam update
   fptt,     // the learner fptt: the same windows, each with its share of the loss, the regulariser, W-bar and lambda
   lm,       // language model: embedding of width H, softmax over V words at every step, one gradient
+  fpp,      // fixed point propagation: 1000 steps of an endless stream of bits, an update over T steps at each of them
 };
 
 /// A benchmark case, spelled out by its name: `windows-lstm-b128-h128-t200-k10`.
@@ -27,7 +28,8 @@ struct Case {
 };
 
 /// Takes a name apart; refuses names that are not one of
-/// `bptt-CELL-bB-hH-tT`, `windows-CELL-bB-hH-tT-kK`, `fptt-CELL-bB-hH-tT-kK`, `lm-CELL-bB-hH-tT-vV`. The cell `rnn` is `rnn_tanh`.
+/// `bptt-CELL-bB-hH-tT`, `windows-CELL-bB-hH-tT-kK`, `fptt-CELL-bB-hH-tT-kK`, `lm-CELL-bB-hH-tT-vV`,
+/// `fpp-CELL-bB-hH-tT`. The cell `rnn` is `rnn_tanh`.
 Case parse_case(const std::string& name);
 
 /// The cases that every report of the project shows.

@@ -69,6 +69,8 @@ CaseResult run_case(const std::string& name, int threads, const Effort& effort, 
     result.scaling = minimum(times[of_one]) / minimum(times[0]);
     if (with_floor) result.floor_scaling = minimum(times[of_one + 1]) / minimum(times[1]);
   }
+  if (many.ours.updates() > 0)
+    result.updates_per_second = 1000 * many.ours.updates() / result.ours_1_thread_ms.value_or(result.ours_ms);
   return result;
 }
 

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint64_t seed = 1;
 constexpr double rate = 1e-3;
+constexpr int stream_steps = 1000;  // of a run of Kind::fpp
 
 ModelConfig model_of(const Case& chosen) {
   ModelConfig config;
@@ -17,6 +18,9 @@ ModelConfig model_of(const Case& chosen) {
     config.input.tokens = TokenInput::embedding;
     config.input.embedding = chosen.inputs;
     config.head = {.name = "softmax", .outputs = chosen.vocabulary};
+  } else if (chosen.kind == Kind::fpp) {
+    config.input.vocabulary = 2;
+    config.head = {.name = "softmax", .outputs = 2};
   } else {
     config.input.reals = chosen.inputs;
     config.head = {.name = "regression", .outputs = 1};
@@ -41,6 +45,10 @@ Workload::Workload(const Case& chosen, int threads)
   whole_.steps = case_.steps;
   whole_.batch = case_.batch;
   whole_.weight.assign(static_cast<std::size_t>(case_.steps) * case_.batch, 0.0f);
+  if (case_.kind == Kind::fpp) {
+    fill_stream();
+    return;
+  }
   if (case_.kind == Kind::lm)
     fill_language();
   else
@@ -119,6 +127,45 @@ void Workload::fill_language() {
   whole_.sources = sources_;
   whole_.targets.layout = TargetLayout::source;
   whole_.weight.assign(whole_.weight.size(), 1.0f / static_cast<float>(whole_.weight.size()));
+}
+
+/// Random bits, each the target of the one before it, for a learner that updates at every step.
+void Workload::fill_stream() {
+  const Random random(seed, Purpose::task);
+  for (int step = 0; step <= stream_steps * case_.batch; ++step)
+    words_.push_back(static_cast<std::int32_t>(random.below(2, 0, 0, static_cast<std::uint64_t>(step))));
+  const std::span<const std::int32_t> words = words_;
+  Source& source = sources_.emplace_back();
+  source.steps = words.size() - 1;
+  source.tokens = words.first(source.steps);
+  source.labels = words.subspan(1);
+  for (int row = 0; row < case_.batch; ++row) whole_.start.push_back(static_cast<std::int64_t>(row) * stream_steps);
+  whole_.steps = stream_steps;
+  whole_.sources = sources_;
+  whole_.weight.assign(static_cast<std::size_t>(stream_steps) * static_cast<std::size_t>(case_.batch), 1.0f);
+  whole_.continues = true;
+  trainee_ = std::make_unique<Trainee>(make_trainee(*engine_, initialise(model_, {}, seed), {.name = "rmsprop_tf1"}, {}));
+  LearnerConfig learner;
+  learner.name = "fpp";
+  learner.fpp.steps = case_.steps;
+  learner_ = make_learner(learner, *trainee_, {.steps = stream_steps, .batch = case_.batch});
+}
+
+int Workload::updates() const {
+  if (case_.kind == Kind::fpp) return stream_steps;
+  return case_.kind == Kind::windows || case_.kind == Kind::fptt ? case_.windows : 0;
+}
+
+std::size_t Workload::activation_bytes() const {
+  return learner_ ? learner_->activation_bytes() : tape_->activation_bytes();
+}
+
+double Workload::loss_sum() const {
+  if (learner_ && learner_->has_loss()) {
+    const TrainingMeans means = learner_->take_means();
+    learner_loss_ += means.loss * means.weight;
+  }
+  return learner_ ? learner_loss_ : engine_->read(loss_sum_)[0];
 }
 
 void Workload::cut_into_windows() {

@@ -19,9 +19,11 @@ class Workload {
 
   /// One run of the case: see Kind.
   void run();
-  std::size_t activation_bytes() const { return learner_ ? learner_->activation_bytes() : tape_->activation_bytes(); }
-  /// Sum of the weighted losses of all runs so far (fptt: mean since the last call): a finite number, if all is well.
-  double loss_sum() { return learner_ ? learner_->take_mean_loss() : engine_->read(loss_sum_)[0]; }
+  std::size_t activation_bytes() const;
+  /// Updates of the parameters in one run.
+  int updates() const;
+  /// Sum of the weighted losses of all runs so far: a finite number, if all is well.
+  double loss_sum() const;
   /// What was asked of the engine so far.
   MeteredEngine& engine() { return *engine_; }
 
@@ -30,14 +32,13 @@ class Workload {
   void make_learner_of_case();
   void fill_add_task();
   void fill_language();
+  void fill_stream();
   void cut_into_windows();
 
   Case case_;
   Model model_;
   std::unique_ptr<MeteredEngine> engine_;
   std::unique_ptr<Tape> tape_;
-  std::unique_ptr<Trainee> trainee_;        // fptt
-  std::unique_ptr<Learner> learner_;        // fptt
   std::unique_ptr<OptimizerState> optimizer_;
   Buffer parameters_, gradient_, state_, loss_sum_;
   std::vector<float> inputs_;               // [B, T, 2]
@@ -46,6 +47,9 @@ class Workload {
   std::vector<Source> sources_;
   Window whole_;
   std::vector<Window> parts_;               // [K]
+  std::unique_ptr<Trainee> trainee_;        // of a case that is a learner's
+  std::unique_ptr<Learner> learner_;
+  mutable double learner_loss_ = 0;         // of all runs so far
 };
 
 }  // namespace throughtime::bench

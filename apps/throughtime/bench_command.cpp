@@ -70,6 +70,7 @@ std::string time_text(const std::optional<bench::PeerTime>& peer) {
 std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
 
 std::string percent_text(std::optional<double> share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; }
+std::string rate_text(std::optional<double> per_second) { return per_second ? fmt::format("{:.0f}", *per_second) : "-"; }
 
 std::string table_text(const std::vector<bench::CaseResult>& results, int threads) {
   Table table({{"case", false},
@@ -84,12 +85,14 @@ std::string table_text(const std::vector<bench::CaseResult>& results, int thread
                {"scaling"},
                {"floor's"},
                {"update"},
+               {"updates/s"},
                {"activations"}});
   for (const bench::CaseResult& result : results)
     table.add_row({result.name, time_text(result.ours_ms), time_text(result.peer), ratio_text(result.ratio()),
                    time_text(result.tuned_peer), ratio_text(result.tuned_ratio()), time_text(result.floor_ms),
                    ratio_text(result.floor_ratio), time_text(result.ours_1_thread_ms), ratio_text(result.scaling),
-                   ratio_text(result.floor_scaling), percent_text(result.update_share), bytes_text(result.activation_bytes)});
+                   ratio_text(result.floor_scaling), percent_text(result.update_share), rate_text(result.updates_per_second),
+                   bytes_text(result.activation_bytes)});
   return table.text(style_of(STDOUT_FILENO));
 }
 

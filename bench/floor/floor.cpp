@@ -133,6 +133,7 @@ class LibraryFloor : public Floor {
 }  // namespace
 
 std::unique_ptr<Floor> make_floor(const Case& chosen, int threads) {
+  if (chosen.kind == Kind::fpp) return nullptr;  // its products are too small for a library's call
   return std::make_unique<LibraryFloor>(chosen, threads);
 }
 

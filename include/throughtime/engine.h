@@ -91,6 +91,7 @@ struct UnrollCall {
   Buffer final_state = {};           // out [B, S]; may be the same buffer as initial_state
   Buffer losses = {};                // out [L, B]: loss of each step and row, 0 where its weight is 0
   Buffer loss_sum = {};              // [1] += sum of weight * loss
+  Buffer correct_sum = {};           // [1] += sum of the weights where the largest output is the label's
   Buffer predictions = {};           // out [L, B, outputs], zero where the weight is 0
   Buffer states = {};                // out [state_steps, B, S]
   std::span<const int> state_steps = {};  // after how many steps (0 = the initial state), ascending
@@ -164,9 +165,11 @@ class Engine {
   virtual void scale(Buffer buffer, double factor) = 0;
   virtual void axpy(double factor, Buffer x, Buffer y) = 0;                       // y += factor * x
   virtual void dot(Buffer x, Buffer y, Buffer result) = 0;                        // result [1] = <x, y>
-  /// rows[i] of `table` [N, width] <-> row i of `rows_of` [indices, width]; scatter adds in the order of the indices.
+  /// rows[i] of `table` [N, width] <-> row i of `rows_of` [indices, width]; scatter works in the order of the indices:
+  /// it adds every row, or puts it in the place of what was there (of equal indices the last one stays).
   virtual void gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) = 0;
   virtual void scatter_add_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) = 0;
+  virtual void scatter_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) = 0;
 };
 
 /// Makes an engine by name: `reference` (double, plain loops) or `cpu` (float, fast).

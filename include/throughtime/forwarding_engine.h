@@ -39,6 +39,9 @@ class ForwardingEngine : public Engine {
   void scatter_add_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) override {
     inner_->scatter_add_rows(rows, width, indices, table);
   }
+  void scatter_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) override {
+    inner_->scatter_rows(rows, width, indices, table);
+  }
 
  protected:
   Engine& inner() { return *inner_; }

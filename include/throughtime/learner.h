@@ -31,6 +31,15 @@ struct StretchShape {
   int losses = 0;  // the most steps of a stretch that carry a loss; 0: all of them may
   bool terminal = false;       // every stretch is a whole sequence with one target per row, at its last step
   std::int64_t examples = 0;   // rows show examples 0 ... examples - 1 (Window::example); 0: they have no numbers
+  bool accuracy = false;   // count right predictions: the targets are labels
+  std::uint64_t seed = 1;  // of what the learner draws
+};
+
+/// Means per weighted step and row, predicted before they were learned from; NaN where there was none.
+struct TrainingMeans {
+  double loss = 0;
+  double accuracy = 0;
+  double weight = 0;  // sum of the weights behind them
 };
 
 /// The rate of the next update; called once per update with its number (1, 2, ...).
@@ -55,9 +64,11 @@ class Learner {
   /// own lines to these.
   virtual void archive(Archive& archive);
 
-  /// Mean training loss per weighted step and row since the last call, NaN if there was none (reads back; call it
-  /// between steps).
-  double take_mean_loss();
+  /// Means of the training since the last call (reads back; call it between steps).
+  TrainingMeans take_means();
+  double take_mean_loss() { return take_means().loss; }
+  /// Counts right predictions from now on.
+  void count_correct();
   /// An epoch is over: what a method does between epochs.
   virtual void end_epoch() {}
   /// Named numbers that tell how learning goes, of the last update (reads back; call it between steps).
@@ -75,6 +86,7 @@ class Learner {
 
   Trainee& trainee_;
   Buffer loss_sum_;
+  Buffer correct_sum_;      // none: nobody asked
   double loss_weight_ = 0;  // sum of the weights behind loss_sum_
   std::int64_t updates_ = 0;
 };

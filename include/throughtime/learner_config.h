@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace throughtime {
@@ -12,6 +13,36 @@ struct TerminalConfig {
   std::string divergence = "sum";   // over classes; mean: divided by their number
   int one_hot_from = 0;             // Q is the label itself in windows p >= this; 0: in none
   bool skip_last = false;           // the last window is left out
+};
+
+/// Fixed Point Propagation. Defaults are the thesis' mathematics; names in quotes of the two released codes say so.
+struct FppConfig {
+  int steps = 0;                           // T, steps of a trajectory
+  int buffer = 1000;                       // N, transitions that are kept
+  double lambda = 1;                       // weight of the penalty on s_i - shat_i
+  double lambda_growth = 1;                // factor of lambda per 1000 steps
+  double lambda_most = 0;                  // and never more than this; 0: no bound
+  std::string penalty = "sum_half";        // sum_half: lambda/2 |.|^2 per sample; mean: lambda times the mean square
+  std::string penalise = "both";           // who feels the penalty: both, weights, states, none
+  int updates = 1;                         // M, updates per step
+  std::string order = "sequential";        // of the M updates: sequential, parallel
+  double state_rate = 0.01;                // eta_s; 0: states are never changed
+  std::string state_optimizer = "sgd";     // sgd, rmsprop (its mean square belongs to the cell)
+  std::string state_gradient = "sample";   // of the sample's own loss, or of the batch_mean
+  std::string batch = "streams";           // rows of an update: streams (one end for all), blocks (each its own)
+  int blocks = 1;                          // trajectories of an update, where they are blocks
+  std::string collisions = "add";          // blocks that touch one cell: add, overwrite (the last one stays)
+  std::string sample = "uniform";          // ends of trajectories: uniform, newest (sliding T-BPTT)
+  std::string ends = "weighted";           // where a trajectory may end: weighted (a target there), all
+  bool newest = true;                      // the newest transition may be drawn
+  std::string feed = "buffer";             // the next state comes from the buffer's cell, or from a running state
+  std::string write_back = "each";         // states change in each of M updates, or only in the last
+  std::string variant = "plain";           // plain, decay, random
+  std::int64_t phase_steps = 0;            // decay, random: steps of a phase
+  std::string decay = "halving";           // decay: T and M by phase: halving, subtractive
+  std::string chance = "additive";         // random: p by phase: additive (1 - q/5), multiplicative (0.8^q), divided (1.2^-q)
+  bool fixed = false;                      // fill the buffer once, then learn from it alone
+  std::string start = "stored";            // sliding_tbptt: first state of a window: stored, shifted (the last of the one before)
 };
 
 /// Declared once here; each learner reads the fields it knows.
@@ -45,6 +76,8 @@ struct LearnerConfig {
   bool rate_by_length = false;           // fptt: the rate is multiplied by the stretch's share of the longest one
   bool aux_losses = false;               // bptt: the same losses at the ends of `windows`, one step on their mean
   TerminalConfig terminal;               // fptt, bptt with aux_losses
+
+  FppConfig fpp;  // fpp, sliding_tbptt
 };
 
 }  // namespace throughtime

@@ -77,11 +77,12 @@ void check_unroll(const Model& model, const UnrollCall& call) {
   if (call.final_state) require_size("unroll", "final_state", call.final_state, sizes.states);
   if (call.losses) require_at_least("unroll", "losses", call.losses, sizes.steps * sizes.rows);
   if (call.loss_sum) require_size("unroll", "loss_sum", call.loss_sum, 1);
+  if (call.correct_sum) require_size("unroll", "correct_sum", call.correct_sum, 1);
   if (call.predictions) require_at_least("unroll", "predictions", call.predictions, sizes.steps * sizes.outputs);
   check_state_steps(call);
   if (call.states) require_at_least("unroll", "states", call.states, call.state_steps.size() * sizes.states);
   check_inputs(model, window);
-  if (call.losses || call.loss_sum) check_targets(model, window, 0, window.steps);
+  if (call.losses || call.loss_sum || call.correct_sum) check_targets(model, window, 0, window.steps);
 }
 
 int check_pull_back(const Model& model, const PullBackCall& call, int unrolled) {

@@ -24,7 +24,7 @@ int check_pull_back(const Model& model, const PullBackCall& call, int unrolled);
 
 void check_update(const UpdateCall& call);
 
-/// Sizes and indices of gather_rows and scatter_add_rows.
+/// Sizes and indices of gather_rows, scatter_add_rows and scatter_rows.
 void check_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows);
 
 }  // namespace throughtime

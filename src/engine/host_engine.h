@@ -106,6 +106,15 @@ class HostEngine : public Engine {
     for (const std::int64_t index : indices)
       for (int column = 0; column < width; ++column) to[index * width + column] += *from++;
   }
+  void scatter_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) override {
+    check_rows("scatter_rows", table, width, indices, rows);
+    const Real* from = numbers(rows);
+    Real* to = change(table);
+    for (const std::int64_t index : indices) {
+      std::copy_n(from, width, to + index * width);
+      from += width;
+    }
+  }
 
  protected:
   /// The numbers of a buffer, to read; refuses a handle that is none or of another engine.

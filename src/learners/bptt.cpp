@@ -32,7 +32,8 @@ class Bptt final : public Learner {
                             .tape = *tape_,
                             .initial_state = stretch.continues ? state_ : Buffer(),
                             .final_state = state_,
-                            .loss_sum = loss_sum_});
+                            .loss_sum = loss_sum_,
+                            .correct_sum = correct_sum_});
     if (losses == 0) return;
     trainee_.engine.pull_back(
         {.tape = *tape_, .window = stretch, .parameters = trainee_.parameters, .gradient = trainee_.gradient});

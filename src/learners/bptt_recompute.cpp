@@ -82,7 +82,8 @@ class BpttRecompute final : public Learner {
                             .tape = *tape_,
                             .initial_state = start_of(k),
                             .final_state = final_state,
-                            .loss_sum = loss_sum_});
+                            .loss_sum = loss_sum_,
+                            .correct_sum = correct_sum_});
   }
 
   void pull_segment_back(int k, int last) {

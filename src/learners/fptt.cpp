@@ -156,6 +156,7 @@ class Fptt final : public Learner {
                             .initial_state = from,
                             .final_state = next_,
                             .loss_sum = counted ? loss_sum_ : Buffer(),
+                            .correct_sum = counted ? correct_sum_ : Buffer(),
                             .predictions = counted ? predictions_ : Buffer()});
     if (counted) loss_weight_ += sum_of_weights(name(), part_.weight);
   }

@@ -21,6 +21,9 @@ const std::vector<Row>& rows() {
       {{"bptt", "back-propagation through the whole stretch; memory = full or recompute"}, make_bptt},
       {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"}, make_tbptt},
       {{"fptt", "forward propagation: K windows, an update after each, held near their average"}, make_fptt},
+      {{"fpp", "fixed point propagation: T-step trajectories from a buffer whose states are variables too"}, make_fpp},
+      {{"sliding_tbptt", "the last T steps at every step, one loss, from the state that was stored T steps ago"},
+       make_sliding_tbptt},
   };
   return table;
 }
@@ -45,19 +48,28 @@ Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, cons
 
 Learner::Learner(Trainee& trainee) : trainee_(trainee), loss_sum_(trainee.engine.allocate(1)) {}
 
-double Learner::take_mean_loss() {
-  double sum = 0;
-  trainee_.engine.read(loss_sum_, {&sum, 1});
-  const double mean = loss_weight_ > 0 ? sum / loss_weight_ : std::numeric_limits<double>::quiet_NaN();
-  trainee_.engine.fill(loss_sum_, 0);
+TrainingMeans Learner::take_means() {
+  const auto take = [&](Buffer buffer) {
+    if (!buffer || loss_weight_ <= 0) return std::numeric_limits<double>::quiet_NaN();
+    double sum = 0;
+    trainee_.engine.read(buffer, {&sum, 1});
+    trainee_.engine.fill(buffer, 0);
+    return sum / loss_weight_;
+  };
+  const TrainingMeans means{take(loss_sum_), take(correct_sum_), loss_weight_};
   loss_weight_ = 0;
-  return mean;
+  return means;
+}
+
+void Learner::count_correct() {
+  if (!correct_sum_) correct_sum_ = trainee_.engine.allocate(1);
 }
 
 void Learner::archive(Archive& archive) {
   archive.integer("updates", updates_);
   archive.number("loss_weight", loss_weight_);
   archive.buffer("loss_sum", trainee_.engine, loss_sum_);
+  if (correct_sum_) archive.buffer("correct_sum", trainee_.engine, correct_sum_);
 }
 
 void Learner::update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser, Buffer norm) {
@@ -75,7 +87,11 @@ std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trai
   if (shape.steps < 1) refuse("learner", "a stretch must have at least 1 step, got {}", shape.steps);
   if (shape.batch < 1) refuse("learner", "a stretch must have at least 1 row, got {}", shape.batch);
   for (const Row& row : rows())
-    if (row.info.name == config.name) return row.make(config, trainee, shape);
+    if (row.info.name == config.name) {
+      std::unique_ptr<Learner> learner = row.make(config, trainee, shape);
+      if (shape.accuracy) learner->count_correct();
+      return learner;
+    }
   std::vector<std::string> names;
   for (const Row& row : rows()) names.push_back(row.info.name);
   refuse_unknown("learner", "learner", config.name, names);

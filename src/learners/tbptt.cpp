@@ -148,6 +148,7 @@ class Tbptt final : public Learner {
                             .tape = *tape_,
                             .initial_state = state_,
                             .loss_sum = loss_sum_,
+                            .correct_sum = correct_sum_,
                             .states = count == 1 ? spare_ : pair_,
                             .state_steps = std::span(after).first(static_cast<std::size_t>(count))});
     if (count == 1) std::swap(state_, spare_);

@@ -19,6 +19,21 @@ Names intermediate_names() { return {"auto", "window_end", "every_step", "none"}
 Names q_names() { return {"auto", "examples", "class_wrong", "class_right", "uniform"}; }
 Names beta_names() { return {"time", "window", "ref_index"}; }
 Names divergence_names() { return {"sum", "mean"}; }
+Names fpp_penalty_names() { return {"sum_half", "mean"}; }
+Names fpp_penalise_names() { return {"both", "weights", "states", "none"}; }
+Names fpp_order_names() { return {"sequential", "parallel"}; }
+Names fpp_state_optimizer_names() { return {"sgd", "rmsprop"}; }
+Names fpp_state_gradient_names() { return {"sample", "batch_mean"}; }
+Names fpp_batch_names() { return {"streams", "blocks"}; }
+Names fpp_collision_names() { return {"add", "overwrite"}; }
+Names fpp_sample_names() { return {"uniform", "newest"}; }
+Names fpp_end_names() { return {"weighted", "all"}; }
+Names fpp_feed_names() { return {"buffer", "running"}; }
+Names fpp_write_back_names() { return {"each", "last"}; }
+Names fpp_variant_names() { return {"plain", "decay", "random"}; }
+Names fpp_decay_names() { return {"halving", "subtractive"}; }
+Names fpp_chance_names() { return {"additive", "multiplicative", "divided"}; }
+Names fpp_start_names() { return {"stored", "shifted"}; }
 
 }  // namespace
 
@@ -107,6 +122,58 @@ void add_terminal_options(std::vector<Option>& table) {
            "fptt, aux_losses: Q is the label in windows p >= this; 0: in none", at_least(0)},
           {"learner.skip_last", FIELD(bool, learner.terminal.skip_last),
            "fptt, aux_losses: the last window is never trained on"},
+      });
+}
+
+void add_fpp_options(std::vector<Option>& table) {
+  table.insert(
+      table.end(),
+      {
+          {"learner.fpp_steps", FIELD(int, learner.fpp.steps), "fpp, sliding_tbptt: T, steps of a trajectory", at_least(0)},
+          {"learner.fpp_buffer", FIELD(int, learner.fpp.buffer), "fpp: N, transitions that are kept", at_least(1)},
+          {"learner.fpp_lambda", FIELD(double, learner.fpp.lambda), "fpp: weight of the penalty", at_least(0)},
+          {"learner.fpp_lambda_growth", FIELD(double, learner.fpp.lambda_growth), "fpp: factor of lambda per 1000 steps",
+           above(0)},
+          {"learner.fpp_lambda_most", FIELD(double, learner.fpp.lambda_most), "fpp: bound of a growing lambda; 0: none",
+           at_least(0)},
+          {"learner.fpp_penalty", FIELD(std::string, learner.fpp.penalty),
+           "fpp: lambda/2 times the sum of squares per sample, or lambda times their mean", {}, fpp_penalty_names},
+          {"learner.fpp_penalise", FIELD(std::string, learner.fpp.penalise), "fpp: whose gradient holds the penalty", {},
+           fpp_penalise_names},
+          {"learner.fpp_updates", FIELD(int, learner.fpp.updates), "fpp: M, updates per step", at_least(1)},
+          {"learner.fpp_order", FIELD(std::string, learner.fpp.order),
+           "fpp: M updates one after the other, or M gradients at common values", {}, fpp_order_names},
+          {"learner.fpp_state_rate", FIELD(double, learner.fpp.state_rate), "fpp: step size of the states; 0: they stay",
+           at_least(0)},
+          {"learner.fpp_state_optimizer", FIELD(std::string, learner.fpp.state_optimizer), "fpp: update rule of the states",
+           {}, fpp_state_optimizer_names},
+          {"learner.fpp_state_gradient", FIELD(std::string, learner.fpp.state_gradient),
+           "fpp: a state descends its own sample's loss, or the mean of the batch", {}, fpp_state_gradient_names},
+          {"learner.fpp_batch", FIELD(std::string, learner.fpp.batch),
+           "fpp: an update takes one end for all streams, or fpp_blocks trajectories", {}, fpp_batch_names},
+          {"learner.fpp_blocks", FIELD(int, learner.fpp.blocks), "fpp, blocks: trajectories of an update", at_least(1)},
+          {"learner.fpp_collisions", FIELD(std::string, learner.fpp.collisions),
+           "fpp, blocks: two gradients of one state are added, or the last one stays", {}, fpp_collision_names},
+          {"learner.fpp_sample", FIELD(std::string, learner.fpp.sample), "fpp: where trajectories end", {}, fpp_sample_names},
+          {"learner.fpp_ends", FIELD(std::string, learner.fpp.ends), "fpp: they end at steps with a target, or anywhere", {},
+           fpp_end_names},
+          {"learner.fpp_newest", FIELD(bool, learner.fpp.newest), "fpp: the newest transition may be drawn"},
+          {"learner.fpp_feed", FIELD(std::string, learner.fpp.feed),
+           "fpp: the next step goes on from the buffer's state, or from a state that no update touches", {}, fpp_feed_names},
+          {"learner.fpp_write_back", FIELD(std::string, learner.fpp.write_back),
+           "fpp: states change in each of M updates, or in the last", {}, fpp_write_back_names},
+          {"learner.fpp_variant", FIELD(std::string, learner.fpp.variant), "fpp: plain, Decay-FPP or Random-FPP", {},
+           fpp_variant_names},
+          {"learner.fpp_phase_steps", FIELD(std::int64_t, learner.fpp.phase_steps),
+           "fpp, decay and random: steps of a phase, a fifth of the run", at_least(0)},
+          {"learner.fpp_decay", FIELD(std::string, learner.fpp.decay), "fpp, decay: how T falls and M rises", {},
+           fpp_decay_names},
+          {"learner.fpp_chance", FIELD(std::string, learner.fpp.chance), "fpp, random: how the chance of T steps falls", {},
+           fpp_chance_names},
+          {"learner.fpp_fixed", FIELD(bool, learner.fpp.fixed), "fpp: fill the buffer once, then learn from it alone"},
+          {"learner.fpp_start", FIELD(std::string, learner.fpp.start),
+           "sliding_tbptt: a window starts from the stored state, or from the last state of the window before", {},
+           fpp_start_names},
       });
 }
 

@@ -21,6 +21,7 @@ const std::vector<Option>& all_options() {
     add_learner_options(table);
     add_fptt_options(table);
     add_terminal_options(table);
+    add_fpp_options(table);
     add_optimizer_options(table);
     add_train_options(table);
     add_run_options(table);

@@ -75,7 +75,8 @@ Recorder::Recorder(const RunDirectory& directory, Trainer& trainer, const Record
 }
 
 std::vector<std::string> Recorder::columns() const {
-  std::vector<std::string> names = {"iteration", "epoch", "train_loss", "rate"};
+  std::vector<std::string> names = {"iteration",       "epoch", "train_loss", "train_accuracy", "cumulative_loss",
+                                    "cumulative_accuracy", "rate"};
   for (const Diagnostic& diagnostic : trainer_.diagnostics()) names.push_back(diagnostic.name);
   for (const char* split : {"validation", "test", "best_test"}) {
     names.push_back(fmt::format("{}_loss", split));
@@ -105,7 +106,11 @@ void Recorder::on_start(const RunPlan& plan, std::int64_t iteration) {
 }
 
 void Recorder::on_progress(const Progress& progress) {
-  Fields fields = {{"epoch", progress.epoch}, {"train_loss", progress.train_loss}, {"rate", progress.rate}};
+  Fields fields = {{"epoch", progress.epoch}, {"train_loss", progress.train_loss}};
+  if (progress.train_accuracy) fields.emplace_back("train_accuracy", *progress.train_accuracy);
+  fields.emplace_back("cumulative_loss", progress.cumulative_loss);
+  if (progress.cumulative_accuracy) fields.emplace_back("cumulative_accuracy", *progress.cumulative_accuracy);
+  fields.emplace_back("rate", progress.rate);
   for (const Diagnostic& diagnostic : progress.diagnostics) fields.emplace_back(diagnostic.name, diagnostic.value);
   fields.emplace_back("seconds", progress.seconds);
   fields.emplace_back("steps_per_second", progress.steps_per_second);
@@ -165,10 +170,13 @@ std::string result_json(const RunResult& result, const std::string& run) {
                {"activation_bytes", plan.activation_bytes},
                {"peak_memory_bytes", peak_memory_bytes()},
                {"train_loss", result.train_loss},
+               {"cumulative_loss", result.cumulative.loss},
+               {"cumulative_accuracy", result.cumulative.accuracy},
                {"metric", plan.metric},
                {"baseline", plan.baseline},
                {"metrics", Json::object()},
                {"best", Json::object()}};
+  if (!std::isfinite(result.cumulative.accuracy)) line.erase("cumulative_accuracy");
   if (result.test) put(line["metrics"], "test", *result.test);
   if (result.best_validation) {
     line["best"]["iteration"] = result.best_validation->iteration;

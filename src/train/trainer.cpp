@@ -22,6 +22,11 @@ std::string cell_text(const Model& model) {
   return text;
 }
 
+bool judged_by_accuracy(const Task& task) {
+  const std::vector<Metric> metrics = task.metrics();
+  return std::find(metrics.begin(), metrics.end(), Metric::accuracy) != metrics.end();
+}
+
 std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string& directory) {
   std::unique_ptr<Task> task = make_task(config.task, config.train.seed);
   if (!directory.empty()) task->load(directory);
@@ -45,7 +50,9 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
                              .batch = config.train.batch,
                              .losses = task_->loss_steps(),
                              .terminal = task_->terminal(),
-                             .examples = task_->examples()})),
+                             .examples = task_->examples(),
+                             .accuracy = judged_by_accuracy(*task_),
+                             .seed = config.train.seed})),
       evaluator_(*engine_, *task_, config.train.batch),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
@@ -111,6 +118,7 @@ RunResult Trainer::result(RunEnd end) const {
           .steps_per_second = steps_per_second(),
           .updates = learner_->updates(),
           .train_loss = train_loss_,
+          .cumulative = cumulative(),
           .best_validation = best_validation_};
 }
 
@@ -126,19 +134,38 @@ void Trainer::learn_from_batch() {
 
 Progress Trainer::report() {
   const bool looked = learner_->has_loss();  // a few batches of a stream may have none
-  if (looked) train_loss_ = learner_->take_mean_loss();
+  if (looked) take_means();
   if (looked && !std::isfinite(train_loss_))
     fail("train",
          "the loss of {} is {} at iteration {}; try a lower optimizer.rate (now {}) or clipping (optimizer.clip, now "
          "{})",
          plan_.name, train_loss_, iteration_, config_.optimizer.rate, config_.optimizer.clip.norm);
+  const auto shown = [&](double accuracy) {
+    return std::isfinite(accuracy) ? std::optional<double>(accuracy) : std::nullopt;
+  };
   return {.iteration = iteration_,
           .epoch = epoch(),
           .train_loss = train_loss_,
+          .cumulative_loss = cumulative().loss,
+          .train_accuracy = shown(train_accuracy_),
+          .cumulative_accuracy = shown(cumulative().accuracy),
           .rate = last_rate_,
           .seconds = seconds_,
           .steps_per_second = steps_per_second(),
           .diagnostics = learner_->diagnostics()};
+}
+
+void Trainer::take_means() {
+  const TrainingMeans means = learner_->take_means();
+  train_loss_ = means.loss;
+  train_accuracy_ = means.accuracy;
+  cumulative_.loss += means.loss * means.weight;
+  cumulative_.accuracy += means.accuracy * means.weight;
+  cumulative_.weight += means.weight;
+}
+
+TrainingMeans Trainer::cumulative() const {
+  return {cumulative_.loss / cumulative_.weight, cumulative_.accuracy / cumulative_.weight, cumulative_.weight};
 }
 
 bool Trainer::validate(Observer& observer) {
@@ -184,6 +211,10 @@ void Trainer::archive(Archive& archive) {
   archive.integer("steps", steps_);
   archive.number("seconds", seconds_);
   archive.number("train_loss", train_loss_);
+  archive.number("train_accuracy", train_accuracy_);
+  archive.number("cumulative_loss", cumulative_.loss);
+  archive.number("cumulative_accuracy", cumulative_.accuracy);
+  archive.number("cumulative_weight", cumulative_.weight);
   archive.number("rate", last_rate_);
   archive.integer("without_better", without_better_);
   archive_best(archive);

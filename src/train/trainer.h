@@ -34,11 +34,15 @@ struct RunPlan {
   bool higher_is_better = false;     // of the metric
 };
 
-/// The mean training loss since the last report. A stream's is prequential: predicted before it was learned from.
+/// Means of the training since the last report, and since the run began. A stream's are prequential: predicted before
+/// they were learned from.
 struct Progress {
   std::int64_t iteration = 0;  // done
   double epoch = 0;
   double train_loss = 0;
+  double cumulative_loss = 0;
+  std::optional<double> train_accuracy = {};  // where the task is judged by it
+  std::optional<double> cumulative_accuracy = {};
   double rate = 0;     // of the last update
   double seconds = 0;  // of training
   double steps_per_second = 0;
@@ -62,6 +66,7 @@ struct RunResult {
   double steps_per_second = 0;
   std::int64_t updates = 0;
   double train_loss = 0;                           // of the last report
+  TrainingMeans cumulative = {};                   // of the whole run, predicted before they were learned from
   std::optional<Evaluation> test = {};             // after the last iteration, where there is a test split
   std::optional<Evaluation> best_validation = {};  // lowest loss, where train.evaluate_every is not 0
   std::optional<Evaluation> best_test = {};        // of the parameters behind best_validation
@@ -112,6 +117,8 @@ class Trainer {
   double steps_per_second() const { return seconds_ > 0 ? static_cast<double>(steps_) / seconds_ : 0; }
   void learn_from_batch();
   Progress report();
+  void take_means();
+  TrainingMeans cumulative() const;
   bool validate(Observer& observer);
   Evaluation evaluate(Buffer parameters, Split split, std::uint64_t first);
   RunResult result(RunEnd end) const;
@@ -131,6 +138,8 @@ class Trainer {
   std::int64_t steps_ = 0;      // learned from, over all rows
   double seconds_ = 0;
   double train_loss_ = std::numeric_limits<double>::quiet_NaN();  // of the last report that had one
+  double train_accuracy_ = std::numeric_limits<double>::quiet_NaN();
+  TrainingMeans cumulative_ = {};  // sums of weight * loss and of weights of right predictions, until they are shown
   double last_rate_ = 0;
   std::optional<Evaluation> best_validation_;
   Buffer best_parameters_;           // none where there are no validations

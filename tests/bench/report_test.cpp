@@ -23,6 +23,7 @@ CaseResult full_result() {
   result.scaling = 1.875;
   result.floor_scaling = 1.9;
   result.update_share = 0.03;
+  result.updates_per_second = 250;
   return result;
 }
 
@@ -33,7 +34,7 @@ TEST(BenchJson, HasEveryFieldOfACase) {
                          {"tuned_ratio", 5.0},           {"floor_ms", 3.0},    {"floor_ratio", 1.25},
                          {"activation_bytes", 1234},     {"scaling", 1.875},   {"ours_1_thread_ms", 7.5},
                          {"floor_scaling", 1.9},         {"peer_threads", 2},  {"tuned_peer_threads", 1},
-                         {"update_share", 0.03}};
+                         {"update_share", 0.03},         {"updates_per_second", 250.0}};
   EXPECT_EQ(line, expected);
 }
 
@@ -45,7 +46,7 @@ TEST(BenchJson, WhatWasNotMeasuredIsNull) {
   result.ours_ms = 1;
   const json line = json::parse(json_line(result));
   for (const char* field : {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio",
-                            "ours_1_thread_ms", "scaling", "floor_scaling", "update_share"}) {
+                            "ours_1_thread_ms", "scaling", "floor_scaling", "update_share", "updates_per_second"}) {
     ASSERT_TRUE(line.contains(field)) << field;
     EXPECT_TRUE(line[field].is_null()) << field;
   }

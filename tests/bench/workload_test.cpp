@@ -33,6 +33,12 @@ TEST(BenchWorkload, LanguageModelLossIsAMeanOverSteps) {
   EXPECT_NEAR(loss_of_a_run(workload), std::log(20.0), 0.5);
 }
 
+TEST(BenchWorkload, AStreamIsLearnedFromAtEveryStep) {
+  Workload workload(parse_case("fpp-rnn-b2-h4-t3"), 1);
+  EXPECT_EQ(workload.updates(), 1000);
+  EXPECT_NEAR(loss_of_a_run(workload) / 2000, std::log(2.0), 0.2);
+}
+
 TEST(BenchWorkload, WindowsLearn) {
   Workload workload(parse_case("windows-lstm-b4-h8-t10-k3"), 1);
   const double first = loss_of_a_run(workload);

@@ -70,6 +70,8 @@ TEST_P(SteadyState, AllocatesNothing) {
   config.memory = arm.memory;
   if (arm.learner == "fptt") config.windows = 7, config.form = arm.memory, config.memory = "full";
   if (arm.learner == "tbptt") config.steps = 9, config.losses = 4, config.stride = 6;
+  if (arm.learner == "fpp") config.fpp.steps = 3, config.fpp.buffer = 5, config.fpp.state_optimizer = arm.memory;
+  if (arm.learner == "sliding_tbptt") config.fpp.steps = 3;
   const auto learner = make_learner(config, trainee, {spec.steps, spec.batch});
   const RateFunction rate = [](std::int64_t) { return 1e-3; };
   for (int i = 0; i < 3; ++i) learner->learn(stretches[static_cast<std::size_t>(i)], rate);
@@ -87,6 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Arm{"tbptt", "full", "cpu", "rmsprop", "lstm", false},
                       Arm{"tbptt", "full", "cpu", "adam", "gru_reset_before", true},
                       Arm{"bptt", "full", "cpu", "adagrad", "antisymmetric_gated", false},
+                      Arm{"fpp", "sgd", "cpu", "rmsprop", "lstm", true}, Arm{"fpp", "rmsprop", "cpu", "adam", "gru", false},
+                      Arm{"sliding_tbptt", "full", "cpu", "rmsprop_tf1", "rnn_tanh", true},
                       Arm{"bptt", "full", "reference", "adam", "lstm", false},
                       Arm{"tbptt", "full", "reference", "momentum", "rnn_tanh", true},
                       Arm{"fptt", "lambda", "cpu", "adam", "lstm", false}, Arm{"fptt", "gradient", "cpu", "sgd", "gru", true},

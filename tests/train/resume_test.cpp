@@ -63,6 +63,19 @@ RunConfig config_of(const Variant& v, const std::filesystem::path& directory) {
     config.learner.terminal.q = v.learner.substr(v.learner.find(':') + 1);
     config.learner.terminal.q_epoch = 2;
   }
+  if (v.learner.starts_with("fpp:")) {
+    config.learner.fpp.steps = 3;
+    config.learner.fpp.buffer = 12;
+    config.learner.fpp.updates = 2;
+    config.learner.fpp.variant = v.learner.substr(4);
+    config.learner.fpp.phase_steps = 30;
+    config.learner.fpp.state_optimizer = v.learner == "fpp:decay" ? "rmsprop" : "sgd";
+    config.learner.fpp.feed = v.learner == "fpp:random" ? "running" : "buffer";
+  }
+  if (v.learner == "sliding_tbptt") {
+    config.learner.fpp.steps = 4;
+    config.learner.fpp.start = "shifted";
+  }
   if (v.learner.starts_with("tbptt:")) {
     config.learner.preset = v.learner.substr(6);
     config.learner.truncation = 4;
@@ -166,7 +179,8 @@ TEST(RunSession, AStreamOfEventsGoesOnBitForBit) {
 std::vector<Variant> variants() {
   const std::vector<std::string> tasks = {"add", "stream", "copy", "cycle_world"};
   const std::vector<std::string> learners = {"bptt",        "recompute",      "tbptt:plain",
-                                             "tbptt:paper", "tbptt:original", "fptt"};
+                                             "tbptt:paper", "tbptt:original", "fptt",
+                                             "fpp:plain",   "fpp:decay",      "fpp:random", "sliding_tbptt"};
   std::vector<std::string> optimizers;
   for (const OptimizerType* optimizer : all_optimizers()) optimizers.push_back(optimizer->name);
   const std::vector<std::string> schedules = {"constant", "factor_at", "plateau", "inverse_sqrt"};

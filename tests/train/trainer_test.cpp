@@ -71,6 +71,35 @@ TEST(Trainer, TellsWhatItDoes) {
   for (const Evaluation& validation : record.validations) EXPECT_LE(result.best_validation->loss, validation.loss);
 }
 
+TEST(Trainer, TellsTheOnlineLossAndAccuracyOfEveryStreamLearner) {
+  for (const std::string& learner : {"tbptt", "fptt", "fpp", "sliding_tbptt"}) {
+    RunConfig config = tiny();
+    config.task.name = "cycle_world";
+    config.task.length = 20;
+    config.learner.name = learner;
+    config.learner.steps = config.learner.losses = config.learner.stride = learner == "tbptt" ? 5 : 0;
+    config.learner.window_length = learner == "fptt" ? 5 : 0;
+    config.learner.fpp.steps = 3;
+    config.train.iterations = 30;
+    config.train.batch = 2;
+    config.train.evaluate_every = 0;
+    config.train.report_every = 3;
+    Trainer trainer(config);
+    Record record;
+    const RunResult result = trainer.run(record);
+    double loss = 0, accuracy = 0;
+    for (const Progress& report : record.reports) {
+      ASSERT_TRUE(report.train_accuracy) << learner;
+      loss += report.train_loss / 10;
+      accuracy += *report.train_accuracy / 10;
+    }
+    EXPECT_NEAR(record.reports.back().cumulative_loss, loss, 1e-9) << learner;
+    EXPECT_NEAR(*record.reports.back().cumulative_accuracy, accuracy, 1e-9);
+    EXPECT_NEAR(result.cumulative.accuracy, accuracy, 1e-9);
+    EXPECT_GT(accuracy, 0.6) << learner;  // a 1 comes once in six steps
+  }
+}
+
 TEST(Trainer, SameSeedSameResult) {
   Observer silent;
   const RunResult first = Trainer(tiny()).run(silent);

@@ -92,6 +92,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
   arrays.final_state = change_or_null(call.final_state);
   arrays.losses = change_or_null(call.losses);
   arrays.predictions = change_or_null(call.predictions);
+  arrays.correct = static_cast<bool>(call.correct_sum);
   arrays.states = change_or_null(call.states);
   arrays.state_steps = call.state_steps;
   const std::size_t entries = static_cast<std::size_t>(window.steps) * window.batch;
@@ -105,6 +106,11 @@ void CpuEngine::unroll(const UnrollCall& call) {
     double sum = 0;
     for (const Slice& slice : tape.slices) sum += slice.loss;
     *change(call.loss_sum) += static_cast<float>(sum);
+  }
+  if (call.correct_sum) {
+    double sum = 0;
+    for (const Slice& slice : tape.slices) sum += slice.correct;
+    *change(call.correct_sum) += static_cast<float>(sum);
   }
   tape.steps = window.steps;
   tape.training = call.training;

@@ -273,6 +273,7 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
   load_state(context, call.initial_state, slice);
   if (call.states) hand_out_states(context, call, slice, 0, 0);
   slice.loss = 0;
+  slice.correct = 0;
   slice.head_rows = 0;
   if (keeps) assign_loss_slots(window, slice);
   for (int begin = 0; begin < window.steps; begin += slice.chunk) {
@@ -289,6 +290,7 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
       }
     }
     HeadPass head{window, call.training, begin, end, base, call.losses, call.predictions};
+    head.correct = call.correct;
     head.d_hidden = keeps && window.targets.layout != TargetLayout::none;
     head.d_parameters = call.keep == Keep::gradient && head.d_hidden;
     run_head(context, head, slice);

@@ -93,6 +93,7 @@ class HeadBlock {
     if (window.targets.layout == TargetLayout::none) return;
     const RowTarget<float> target = row_target(context_.model, window, step, row);
     const float weight = window.weight_at(step, row);
+    if (pass_.correct && std::max_element(z, z + outputs) - z == target.label) slice_.correct += weight;
     const double loss = context_.head.loss(outputs, z, target, weight, pass_.d_hidden ? z : nullptr);
     if (pass_.losses) pass_.losses[at] = static_cast<float>(loss);
     slice_.loss += weight * loss;

@@ -30,6 +30,7 @@ struct UnrollArrays {
   float* final_state = nullptr;
   float* losses = nullptr;
   float* predictions = nullptr;
+  bool correct = false;  // count right predictions
   float* states = nullptr;
   std::span<const int> state_steps = {};
 };
@@ -76,6 +77,7 @@ struct HeadPass {
   int first = 0, last = 0, base = 0;
   float* losses = nullptr;
   float* predictions = nullptr;
+  bool correct = false;       // add to the slice's count of right predictions
   bool d_hidden = false;      // leave dL/dh in slice.d_top
   bool d_parameters = false;  // add to the head's gradients in the slice
 };

@@ -84,6 +84,7 @@ struct Slice {
   std::vector<LayerGradient> layer_gradients;
   LinearGradient encoder_gradient, head_inner_gradient, head_gradient;
   double loss = 0;              // sum of weight * loss of the last unroll
+  double correct = 0;           // sum of the weights of its right predictions
   int head_rows = 0;            // rows that the head's gradients sum over; 0: they hold nothing
 
   /// dL/dh that the head sent back to row `row` at a step with a loss.

@@ -91,8 +91,9 @@ void evaluate_head(const Pass& pass, int step, int row, const UnrollOutputs& out
   double* z = pass.tape.work.outputs.data();
   double loss = 0;
   if (weight != 0) head_forward(pass, step, row);
-  if (weight != 0 && (out.losses || out.loss_sum)) {
+  if (weight != 0 && (out.losses || out.loss_sum || out.correct_sum)) {
     const auto target = row_target(pass.model, pass.window, step, row, pass.tape.work.target.data());
+    if (out.correct_sum && std::max_element(z, z + width) - z == target.label) *out.correct_sum += weight;
     loss = kernels.loss(width, z, target, weight, nullptr);
   }
   if (out.losses) out.losses[entry] = loss;
@@ -166,7 +167,7 @@ void run_forward(const Pass& pass, const UnrollOutputs& out) {
   for (int step = 0; step < pass.window.steps; ++step) {
     for (int row = 0; row < pass.window.batch; ++row) {
       step_row(pass, step, row);
-      if (out.losses || out.loss_sum || out.predictions) evaluate_head(pass, step, row, out);
+      if (out.losses || out.loss_sum || out.correct_sum || out.predictions) evaluate_head(pass, step, row, out);
     }
     hand_out_states(pass, step + 1, out, handed_out);
   }

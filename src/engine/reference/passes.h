@@ -28,6 +28,7 @@ struct Pass {
 struct UnrollOutputs {
   double* losses = nullptr;
   double* loss_sum = nullptr;
+  double* correct_sum = nullptr;
   double* predictions = nullptr;
   double* states = nullptr;
   std::span<const int> state_steps;

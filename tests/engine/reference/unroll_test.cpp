@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <cmath>
 
 #include "support/engine_run.h"
@@ -93,6 +95,33 @@ TEST(Unroll, AddsToTheLossSum) {
   engine.unroll(call);
   engine.unroll(call);
   EXPECT_NEAR(engine.read(sum)[0], 2 * once, 1e-12);
+}
+
+TEST(Unroll, AddsTheWeightsOfRightPredictions) {
+  for (const char* name : {"reference", "cpu"}) {
+    const Problem problem =
+        random_problem({.model = with_head(stack_of("gru", {3}), "softmax", 3), .steps = 20, .batch = 40, .zero_weights = 0.5});
+    EngineRun run(problem, {.name = name, .threads = 1, .communicator = nullptr});
+    const Unrolled out = run.unroll();
+    double wanted = 0;
+    for (int step = 0; step < 20; ++step)
+      for (int row = 0; row < 40; ++row) {
+        if (problem.window.weight_at(step, row) == 0) continue;
+        const double* p = out.predictions.data() + 3 * (step * 40 + row);
+        const Source& source = problem.sources[static_cast<std::size_t>(problem.window.source[static_cast<std::size_t>(row)])];
+        const auto at = static_cast<std::size_t>(problem.window.start[static_cast<std::size_t>(row)] + step);
+        if (std::max_element(p, p + 3) - p == source.labels[at]) wanted += problem.window.weight_at(step, row);
+      }
+    Engine& engine = run.engine();
+    const Buffer sum = engine.allocate(1);
+    UnrollCall call{.window = problem.window, .parameters = run.parameters(), .tape = run.tape()};
+    call.correct_sum = sum;
+    engine.unroll(call);
+    EXPECT_NEAR(engine.read(sum)[0], wanted, 1e-4) << name;
+    EXPECT_GT(wanted, 10);
+    engine.unroll(call);
+    EXPECT_NEAR(engine.read(sum)[0], 2 * wanted, 2e-4) << name;
+  }
 }
 
 TEST(Unroll, OfTwoWindowsThatCarryTheStateIsOneWindow) {
