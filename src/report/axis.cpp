@@ -142,8 +142,10 @@ std::vector<Tick> Axis::ticks(int count) const {
   return ticks.size() >= 2 ? ticks : linear_ticks(count);
 }
 
-std::string short_number(double value) {
-  std::string text = fmt::format("{:.4g}", value);
+std::string short_number(double value, int digits) {
+  // Whole numbers of everyday size are said in full.
+  if (std::abs(value) < 1e6 && std::abs(value) >= std::pow(10.0, digits)) return fmt::format("{:.0f}", value);
+  std::string text = fmt::format("{:.{}g}", value, digits);
   const std::size_t exponent = text.find('e');
   if (exponent == std::string::npos) return text;
   return fmt::format("{}e{}", text.substr(0, exponent), std::stoi(text.substr(exponent + 1)));

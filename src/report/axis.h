@@ -40,8 +40,8 @@ class Axis {
   double low_ = 0, high_ = 1;
 };
 
-/// A number as short as it can be said: 0.001, 250, 1e-05 as "1e-5".
-std::string short_number(double value);
+/// A number with some significant digits, as short as it can be said: 0.001, 250, 67713, 1e-05 as "1e-5".
+std::string short_number(double value, int digits = 4);
 
 /// The axes of a chart with room for bands and reference lines.
 Axis x_axis_of(const Chart& chart);

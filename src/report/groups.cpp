@@ -255,7 +255,10 @@ Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, i
   if (smooth > 1) chart.y_label += fmt::format(", mean of the last {} values", smooth);
   bool band = false;
   for (const RunGroup& group : groups) {
-    for (Curve& curve : curves_of(group, metric, smooth)) {
+    std::vector<Curve> curves = curves_of(group, metric, smooth);
+    // A group has the same colour in every picture: one without this metric takes its place and draws nothing.
+    if (curves.empty()) curves.emplace_back();
+    for (Curve& curve : curves) {
       band = band || !curve.low.empty();
       chart.curves.push_back(std::move(curve));
     }

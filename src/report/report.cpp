@@ -17,12 +17,12 @@
 namespace throughtime {
 namespace {
 
-/// "0.0123 ± 0.0004", the mean alone of one value, a dash of none.
+/// "0.0123 ± 0.0004"; the mean alone where there is no spread to tell; a dash of no values.
 std::string spread_text(const std::vector<double>& values) {
   const Summary summary = summary_of(values);
   if (summary.count == 0) return "–";
-  if (summary.count == 1) return short_number(summary.mean);
-  return fmt::format("{} ± {}", short_number(summary.mean), short_number(summary.deviation));
+  if (!(summary.deviation > 0)) return short_number(summary.mean);
+  return fmt::format("{} ± {}", short_number(summary.mean), short_number(summary.deviation, 2));
 }
 
 std::string number_text(double value) { return std::isfinite(value) ? short_number(value) : "–"; }
@@ -67,7 +67,7 @@ ReportTable results_table(const std::vector<RunGroup>& groups) {
   for (const RunGroup& group : groups) {
     const RunRecord& first = group.runs.front();
     table.rows.push_back(
-        {group.name, first.option("learner.name"), first.option("model.cell"),
+        {group.name, first.option("learner.name"), first.result_text("cell"),
          group.finished() == group.runs.size() ? fmt::format("{}", group.runs.size())
                                                : fmt::format("{} of {} finished", group.finished(), group.runs.size()),
          spread_text(group.results("iterations")), spread_text(group.results("metrics.test_" + metric)),
@@ -119,7 +119,7 @@ ReportTable comparison_table(const std::vector<RunGroup>& groups) {
                     .rows = {}};
   const auto difference_text = [](const Comparison& comparison) {
     return std::isfinite(comparison.standard_error)
-               ? fmt::format("{} ± {}", number_text(comparison.difference), number_text(comparison.standard_error))
+               ? fmt::format("{} ± {}", number_text(comparison.difference), short_number(comparison.standard_error, 2))
                : number_text(comparison.difference);
   };
   for (std::size_t i = 1; i < groups.size(); ++i) {
@@ -162,12 +162,19 @@ std::vector<ReportAppendix> environments(const std::vector<RunGroup>& groups) {
   return appendices;
 }
 
+/// The same picture over seconds; without curves where the runs have no clock.
 Chart over_time(const std::vector<RunGroup>& groups, Chart chart, const std::string& metric, int smooth) {
   chart.title += " over training time";
   chart.x_label = "seconds of training";
   chart.curves.clear();
-  for (const RunGroup& group : groups)
-    for (Curve& curve : curves_over_time(group, metric, smooth)) chart.curves.push_back(std::move(curve));
+  bool any = false;
+  for (const RunGroup& group : groups) {
+    std::vector<Curve> curves = curves_over_time(group, metric, smooth);
+    any = any || !curves.empty();
+    if (curves.empty()) curves.emplace_back();
+    for (Curve& curve : curves) chart.curves.push_back(std::move(curve));
+  }
+  if (!any) chart.curves.clear();
   return chart;
 }
 

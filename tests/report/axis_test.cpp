@@ -60,6 +60,14 @@ RC_GTEST_PROP(Axis, TicksRiseAndStayOnTheAxisForAnyRange, (double a, double b, b
   }
 }
 
+TEST(ShortNumber, IsShortAndKeepsWholeNumbersWhole) {
+  EXPECT_EQ(short_number(0.00001234567), "1.235e-5");
+  EXPECT_EQ(short_number(67713), "67713");
+  EXPECT_EQ(short_number(123456789), "1.235e8");
+  EXPECT_EQ(short_number(0.123456, 2), "0.12");
+  EXPECT_EQ(short_number(-250), "-250");
+}
+
 TEST(Stretches, BreakAtGapsAndKeepTheBand) {
   const Curve curve{.label = "a", .x = {0, 1, 2, 3}, .y = {1, nan, 2, 3}, .low = {0, 0, 1, 2}, .high = {2, 2, 3, 4}};
   const Axis x({0, 3}, false, 0), y({0, 4}, false, 0);

@@ -30,7 +30,7 @@ TEST(Page, HasResultsComparisonsCostsDifferencesAndConfigurations) {
   EXPECT_NE(html.find("<td>2 ± 1</td>"), std::string::npos);    // the test metric of bptt
   EXPECT_NE(html.find("<td>2.5 ± 1</td>"), std::string::npos);  // and of fptt
   EXPECT_NE(html.find("Compared with bptt"), std::string::npos);
-  EXPECT_NE(html.find("<td>20 ± 0</td>"), std::string::npos);  // ms per update
+  EXPECT_NE(html.find("<td>20</td>"), std::string::npos);  // ms per update
   EXPECT_NE(html.find("<mark>learner.name</mark>"), std::string::npos);
   EXPECT_EQ(html.find("<mark>task.length</mark>"), std::string::npos);
   EXPECT_NE(html.find("Environment of bptt, fptt"), std::string::npos);
