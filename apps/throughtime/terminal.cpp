@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 #include <utility>
 
 namespace throughtime {
@@ -34,12 +33,6 @@ int width_of(int descriptor) {
   winsize size{};
   if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
   return 80;
-}
-
-std::string repeated(std::string_view piece, std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) text += piece;
-  return text;
 }
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
@@ -76,12 +69,6 @@ Style style_of(int descriptor) {
   style.unicode = style.terminal && locale_has_unicode();
   style.width = width_of(descriptor);
   return style;
-}
-
-std::size_t text_width(const std::string& text) {
-  // Bytes 10xxxxxx continue a UTF-8 character.
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
 }
 
 std::string bytes_text(std::size_t bytes) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "report/text.h"
+
 namespace throughtime {
 
 /// What an output can show.
@@ -19,8 +21,6 @@ struct Style {
 /// The style of a file descriptor: colour unless NO_COLOR is set, unicode unless the locale says otherwise.
 Style style_of(int descriptor);
 
-/// Columns that a text takes on a terminal (no escape sequences, no wide characters).
-std::size_t text_width(const std::string& text);
 /// 1536 -> "1.5 KiB".
 std::string bytes_text(std::size_t bytes);
 /// 75.2 -> "1:15"; 3700 -> "1:01:40".

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/groups.h"
+
+namespace throughtime {
+
+/// A table of texts under titles; numbers are aligned at the right.
+struct ReportTable {
+  std::string title;
+  std::string note;  // how to read it
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+  std::size_t text_columns = 1;  // the first ones hold texts
+};
+
+/// A text that is folded away until someone asks for it; lines that begin with a key of `marked` are highlighted.
+struct ReportAppendix {
+  std::string title;
+  Entries entries;
+  std::vector<std::string> marked = {};
+};
+
+/// All that is to be said about some runs, in no format yet.
+struct Report {
+  std::string title;
+  std::string made_by;  // version and commit of the program
+  std::vector<std::string> troubles;
+  std::vector<ReportTable> tables;
+  std::vector<Chart> figures;
+  std::vector<ReportAppendix> appendices;
+};
+
+struct ReportOptions {
+  std::string title = "throughtime report";
+  std::vector<std::string> metrics = {};  // empty: all that change
+  int smooth = 1;                         // values of a curve that are averaged into one
+  bool log = false;                       // logarithmic axes for all figures, not only for those that need one
+};
+
+Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& options);
+/// The pictures of a report alone; refuses a metric that no run has.
+std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const ReportOptions& options);
+
+/// One page without anything outside of it. Without gnuplot it has everything but its pictures and says what to
+/// install.
+std::string html_of(const Report& report);
+/// The tables of a report; it has no pictures.
+std::string markdown_of(const Report& report);
+/// One row for each run with what its result says.
+std::string csv_of(const std::vector<RunGroup>& groups);
+
+}  // namespace throughtime

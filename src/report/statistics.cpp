@@ -1,0 +1,90 @@
+#include "report/statistics.h"
+
+#include <cmath>
+#include <limits>
+
+#include "throughtime/error.h"
+#include "train/trials.h"
+
+namespace throughtime {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// The continued fraction of the incomplete beta function, by Lentz's method; converges for x < (a + 1) / (a + b + 2).
+double beta_fraction(double a, double b, double x) {
+  constexpr double tiny = 1e-300;
+  const auto away_from_zero = [](double value) { return std::abs(value) < tiny ? tiny : value; };
+  double c = 1;
+  double d = 1 / away_from_zero(1 - (a + b) * x / (a + 1));
+  double fraction = d;
+  for (int m = 1; m <= 1000; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    d = 1 / away_from_zero(1 + even * d);
+    c = away_from_zero(1 + even / c);
+    fraction *= d * c;
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    d = 1 / away_from_zero(1 + odd * d);
+    c = away_from_zero(1 + odd / c);
+    fraction *= d * c;
+    if (std::abs(d * c - 1) < 1e-15) break;
+  }
+  return fraction;
+}
+
+/// Fills t and p of a comparison whose difference, error and degrees are known.
+Comparison tested(Comparison comparison) {
+  comparison.t = comparison.standard_error > 0 ? comparison.difference / comparison.standard_error : nan;
+  comparison.p = student_two_sided(comparison.t, comparison.degrees_of_freedom);
+  return comparison;
+}
+
+}  // namespace
+
+Summary summary_of(const std::vector<double>& values) {
+  const Spread spread = spread_of(values);
+  const bool several = values.size() > 1;
+  return {.count = values.size(),
+          .mean = spread.mean,
+          .deviation = several ? spread.deviation : nan,
+          .standard_error = several ? spread.deviation / std::sqrt(static_cast<double>(values.size())) : nan};
+}
+
+Comparison welch(const std::vector<double>& first, const std::vector<double>& second) {
+  const Summary a = summary_of(first), b = summary_of(second);
+  const double variance_a = a.standard_error * a.standard_error, variance_b = b.standard_error * b.standard_error;
+  const double variance = variance_a + variance_b;
+  const auto count = [](const Summary& summary) { return static_cast<double>(summary.count); };
+  return tested(
+      {.difference = b.mean - a.mean,
+       .standard_error = std::sqrt(variance),
+       .degrees_of_freedom = variance * variance /
+                             (variance_a * variance_a / (count(a) - 1) + variance_b * variance_b / (count(b) - 1))});
+}
+
+Comparison paired(const std::vector<double>& first, const std::vector<double>& second) {
+  if (first.size() != second.size())
+    refuse("statistics", "pairs need as many values on either side, got {} and {}", first.size(), second.size());
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < first.size(); ++i) differences.push_back(second[i] - first[i]);
+  const Summary summary = summary_of(differences);
+  return tested({.difference = summary.mean,
+                 .standard_error = summary.standard_error,
+                 .degrees_of_freedom = static_cast<double>(summary.count) - 1});
+}
+
+double incomplete_beta(double a, double b, double x) {
+  if (!(a > 0 && b > 0 && x >= 0 && x <= 1)) return nan;
+  if (x == 0 || x == 1) return x;
+  const double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  // The fraction converges fast on one side of the mean; the other side is its mirror image.
+  return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double student_two_sided(double t, double degrees_of_freedom) {
+  if (!(degrees_of_freedom > 0) || std::isnan(t)) return nan;
+  return incomplete_beta(degrees_of_freedom / 2, 0.5, degrees_of_freedom / (degrees_of_freedom + t * t));
+}
+
+}  // namespace throughtime

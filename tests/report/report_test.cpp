@@ -1,0 +1,107 @@
+#include "report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "report/run_writer.h"
+#include "report/support.h"
+
+namespace throughtime {
+namespace {
+
+using testing::count_of;
+using testing::ScratchDirectory;
+using testing::write_run;
+
+std::vector<RunGroup> some_groups(const ScratchDirectory& scratch) {
+  for (const int seed : {1, 2, 3})
+    for (const std::string learner : {"bptt", "fptt"})
+      write_run(
+          scratch, fmt::format("{}-{}", learner, seed),
+          {.learner = learner, .seed = seed, .test = seed + (learner == "fptt" ? 0.5 : 0), .losses = {4, 3, 2.5}});
+  return group_runs(read_runs({scratch.path().string()}));
+}
+
+TEST(Page, HasResultsComparisonsCostsDifferencesAndConfigurations) {
+  ScratchDirectory scratch;
+  const std::string html = html_of(make_report(some_groups(scratch), {.title = "Two learners"}));
+  EXPECT_NE(html.find("<title>Two learners</title>"), std::string::npos);
+  EXPECT_NE(html.find("<td>2 ± 1</td>"), std::string::npos);    // the test metric of bptt
+  EXPECT_NE(html.find("<td>2.5 ± 1</td>"), std::string::npos);  // and of fptt
+  EXPECT_NE(html.find("Compared with bptt"), std::string::npos);
+  EXPECT_NE(html.find("<td>20</td>"), std::string::npos);  // ms per update
+  EXPECT_NE(html.find("<mark>learner.name</mark>"), std::string::npos);
+  EXPECT_EQ(html.find("<mark>task.length</mark>"), std::string::npos);
+  EXPECT_NE(html.find("Environment of bptt, fptt"), std::string::npos);
+}
+
+TEST(Page, AsksForNothingFromOutside) {
+  ScratchDirectory scratch;
+  std::string html = html_of(make_report(some_groups(scratch), {}));
+  for (const char* name : {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"})
+    while (html.find(name) != std::string::npos) html.erase(html.find(name), std::string(name).size());
+  for (const char* outside : {"http:", "https:", "//cdn", "@import", "<link", " src=", "url("})
+    EXPECT_EQ(html.find(outside), std::string::npos) << outside;
+}
+
+TEST(Page, EscapesNames) {
+  ScratchDirectory scratch;
+  write_run(scratch, "<script>alert(1)<x>&", {.learner = "<img src=x>", .losses = {3, 2}});
+  const std::vector<RunGroup> groups = group_runs(read_runs({scratch.path().string()}));
+  const std::string html = html_of(make_report(groups, {.title = "</title><b>"}));
+  EXPECT_EQ(html.find("<script>alert"), std::string::npos);
+  EXPECT_EQ(html.find("<img"), std::string::npos);
+  EXPECT_EQ(html.find("</title><b>"), std::string::npos);
+  EXPECT_NE(html.find("&lt;script&gt;alert(1)"), std::string::npos);
+}
+
+TEST(Page, HasAFigureForEveryMetricAndOneOverTime) {
+  if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
+  ScratchDirectory scratch;
+  const std::string html = html_of(make_report(some_groups(scratch), {}));
+  EXPECT_EQ(count_of(html, "<figure>"), 2);  // train_loss over iterations and over seconds
+  EXPECT_EQ(count_of(html, "class=\"throughtime-chart\""), 2);
+}
+
+TEST(Page, WithoutGnuplotStillHasItsTables) {
+  ScratchDirectory scratch;
+  const std::vector<RunGroup> groups = some_groups(scratch);
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", "/nonexistent", 1);
+  const std::string html = html_of(make_report(groups, {}));
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_NE(html.find("apt install gnuplot-nox"), std::string::npos);
+  EXPECT_NE(html.find("<td>2 ± 1</td>"), std::string::npos);
+  EXPECT_EQ(html.find("<figure>"), std::string::npos);
+}
+
+TEST(Page, SaysWhichRunsAreNotWhole) {
+  ScratchDirectory scratch;
+  write_run(scratch, "whole-1", {.seed = 1});
+  write_run(scratch, "whole-2", {.seed = 2});
+  std::filesystem::remove(scratch / "whole-2/result.json");
+  const std::vector<RunGroup> groups = group_runs(read_runs({scratch.path().string()}));
+  const std::string html = html_of(make_report(groups, {}));
+  EXPECT_NE(html.find("whole-2: not finished"), std::string::npos);
+  EXPECT_NE(html.find("1 of 2 finished"), std::string::npos);
+}
+
+TEST(Markdown, HasTheTablesWithNamesEscaped) {
+  ScratchDirectory scratch;
+  write_run(scratch, "a|b*c", {});
+  const std::string text = markdown_of(make_report(group_runs(read_runs({scratch.path().string()})), {}));
+  EXPECT_NE(text.find("| a\\|b\\*c |"), std::string::npos) << text;
+  EXPECT_NE(text.find("## Memory and time"), std::string::npos);
+}
+
+TEST(Csv, HasARowForEveryRun) {
+  ScratchDirectory scratch;
+  const std::string text = csv_of(some_groups(scratch));
+  EXPECT_EQ(count_of(text, "\n"), 7);
+  EXPECT_EQ(text.substr(0, 30), "group,directory,seed,finished,");
+  EXPECT_NE(text.find(",metrics.test_mse,"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace throughtime

@@ -1,0 +1,144 @@
+#include "report/runs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "report/groups.h"
+#include "report/report.h"
+#include "report/run_writer.h"
+#include "report/support.h"
+#include "support/errors.h"
+
+namespace throughtime {
+namespace {
+
+using testing::count_of;
+using testing::ScratchDirectory;
+using testing::write_run;
+
+TEST(ReadRun, TakesAllThatAWholeRunTells) {
+  ScratchDirectory scratch;
+  write_run(scratch, "fptt-seed-2", {.learner = "fptt", .seed = 2, .test = 0.25, .losses = {1, 0.5}});
+  const RunRecord run = read_run(scratch / "fptt-seed-2");
+  EXPECT_EQ(run.name, "fptt-seed-2");
+  EXPECT_EQ(run.seed, 2u);
+  EXPECT_EQ(run.option("learner.name"), "fptt");
+  EXPECT_EQ(run.config.front().first, "task.name");  // the file's order, not the alphabet's
+  EXPECT_TRUE(run.finished);
+  EXPECT_EQ(run.result_number("metrics.test_mse"), 0.25);
+  EXPECT_EQ(run.series.at("train_loss").x, (std::vector<double>{10, 20}));
+  EXPECT_EQ(run.series.at("train_loss").y, (std::vector<double>{1, 0.5}));
+  EXPECT_TRUE(run.troubles.empty()) << run.troubles.front();
+}
+
+TEST(ReadRun, SaysWhatIsMissingOfAHalfFinishedRun) {
+  ScratchDirectory scratch;
+  write_run(scratch, "half", {.seed = 1, .losses = {3, 2}});
+  std::filesystem::remove(scratch / "half/result.json");
+  testing::write_text(
+      scratch / "half/metrics.jsonl",
+      "{\"iteration\":10,\"train_loss\":3}\n{\"iteration\":20,\"train_loss\":null}\n{\"iteration\":30,\"tr");
+  const RunRecord run = read_run(scratch / "half");
+  EXPECT_FALSE(run.finished);
+  ASSERT_EQ(run.series.at("train_loss").y.size(), 2u);
+  EXPECT_TRUE(std::isnan(run.series.at("train_loss").y[1]));
+  ASSERT_EQ(run.troubles.size(), 2u);
+  EXPECT_EQ(run.troubles[0], "metrics.jsonl: 1 of 3 lines are no records, the first is line 3 (cut off)");
+  EXPECT_EQ(run.troubles[1], "not finished: it has no result.json and its curves end at iteration 20");
+}
+
+TEST(ReadRun, NoDamageIsTooGreat) {
+  for (const std::string garbage : {"", "\xff\xfe\x00", "[1,2", "{\"iteration\":\"x\"}\n[]\n7\n\n", "= = =", "null"}) {
+    ScratchDirectory scratch;
+    for (const char* name : {"config.toml", "metrics.jsonl", "result.json", "environment.json"})
+      scratch.write(std::string("run/") + name, garbage);
+    const std::vector<RunGroup> groups = group_runs(read_runs({(scratch / "run").string()}));
+    ASSERT_EQ(groups.size(), 1u);
+    EXPECT_EQ(groups[0].name, "run");
+    EXPECT_EQ(groups[0].finished(), 0u);
+    const std::string html = html_of(make_report(groups, {}));
+    EXPECT_NE(html.find("</html>"), std::string::npos);
+    EXPECT_FALSE(csv_of(groups).empty());
+  }
+}
+
+TEST(ReadRuns, FindsRunsBelowADirectoryOnce) {
+  ScratchDirectory scratch;
+  write_run(scratch, "runs/b", {.seed = 1});
+  write_run(scratch, "runs/deep/a", {.seed = 2});
+  const std::vector<RunRecord> runs = read_runs({(scratch / "runs").string(), (scratch / "runs/b").string()});
+  ASSERT_EQ(runs.size(), 2u);
+  EXPECT_EQ(runs[0].name, "b");
+  EXPECT_EQ(runs[1].name, "a");
+}
+
+TEST(ReadRuns, RefusesPathsWithoutARun) {
+  ScratchDirectory scratch;
+  EXPECT_REFUSED(read_runs({(scratch / "none").string()}), "there is no such directory");
+  EXPECT_REFUSED(read_runs({scratch.path().string()}), "holds no run");
+}
+
+std::vector<RunGroup> three_groups(const ScratchDirectory& scratch) {
+  write_run(scratch, "bptt-seed-1", {.learner = "bptt", .seed = 1, .test = 1, .losses = {4, 2}});
+  write_run(scratch, "bptt-seed-2", {.learner = "bptt", .seed = 2, .test = 3, .losses = {6, 4, 1}});
+  write_run(scratch, "fptt", {.learner = "fptt", .seed = 1, .test = 5, .losses = {8, 8}});
+  return group_runs(read_runs({scratch.path().string()}));
+}
+
+TEST(Groups, AreRunsThatDifferInTheirSeedAlone) {
+  ScratchDirectory scratch;
+  const std::vector<RunGroup> groups = three_groups(scratch);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].name, "bptt");
+  EXPECT_EQ(groups[0].runs.size(), 2u);
+  EXPECT_EQ(groups[1].name, "fptt");
+  EXPECT_EQ(groups[0].results("metrics.test_mse"), (std::vector<double>{1, 3}));
+  EXPECT_EQ(differing_options(groups), (std::vector<std::string>{"learner.name"}));
+}
+
+TEST(Groups, OfOneNameAreToldApartByTheirOptions) {
+  ScratchDirectory scratch;
+  write_run(scratch, "a/run", {.learner = "bptt", .seed = 1});
+  write_run(scratch, "b/run", {.learner = "fptt", .seed = 1});
+  const std::vector<RunGroup> groups = group_runs(read_runs({scratch.path().string()}));
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].name, "run (learner.name=bptt)");
+  EXPECT_EQ(groups[1].name, "run (learner.name=fptt)");
+}
+
+TEST(Curves, AreMeansWithABandWhereAllSeedsHaveAValue) {
+  ScratchDirectory scratch;
+  const std::vector<Curve> curves = curves_of(three_groups(scratch)[0], "train_loss", 1);
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_EQ(curves[0].x, (std::vector<double>{10, 20}));  // the second seed alone reached 30
+  EXPECT_EQ(curves[0].y, (std::vector<double>{5, 3}));
+  EXPECT_DOUBLE_EQ(curves[0].high[0] - curves[0].low[0], 2 * std::sqrt(2.0));
+}
+
+TEST(Curves, SmoothingIsAMeanOfTheLastValues) {
+  const Series series{{1, 2, 3, 4}, {1, 3, NAN, 5}};
+  const Series smooth = smoothed(series, 2);
+  EXPECT_EQ(smooth.y[0], 1);
+  EXPECT_EQ(smooth.y[1], 2);
+  EXPECT_TRUE(std::isnan(smooth.y[2]));
+  EXPECT_EQ(smooth.y[3], 5);
+  EXPECT_EQ(smoothed({{1, 2, 3}, {1, 2, 6}}, 3).y[2], 3);
+}
+
+TEST(Curves, SmoothingIsStatedOnTheAxis) {
+  ScratchDirectory scratch;
+  const std::vector<RunGroup> groups = three_groups(scratch);
+  EXPECT_EQ(chart_of(groups, "train_loss", 1, false).y_label, "train loss (mean over seeds, band of one deviation)");
+  EXPECT_NE(chart_of(groups, "train_loss", 5, false).y_label.find("mean of the last 5 values"), std::string::npos);
+}
+
+TEST(Figures, LeaveOutClocksAndWhatNeverChanges) {
+  ScratchDirectory scratch;
+  const std::vector<std::string> metrics = drawn_metrics(three_groups(scratch));
+  EXPECT_EQ(metrics, (std::vector<std::string>{"train_loss"}));
+  EXPECT_REFUSED(make_figures(three_groups(scratch), {.metrics = {"trian_loss"}}), "did you mean 'train_loss'?");
+}
+
+}  // namespace
+}  // namespace throughtime

@@ -1,0 +1,75 @@
+#include "report/statistics.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+namespace throughtime {
+namespace {
+
+TEST(Student, HasTheQuantilesOfPrintedTables) {
+  EXPECT_NEAR(student_two_sided(12.7062047, 1), 0.05, 1e-8);
+  EXPECT_NEAR(student_two_sided(2.2281389, 10), 0.05, 1e-8);
+  EXPECT_NEAR(student_two_sided(3.1692727, 10), 0.01, 1e-8);
+  EXPECT_NEAR(student_two_sided(1.6576509, 120), 0.10, 1e-7);
+  EXPECT_NEAR(student_two_sided(1.6448536, 1e9), 0.10, 1e-5);  // the normal distribution's
+  EXPECT_DOUBLE_EQ(student_two_sided(0, 7), 1);
+  EXPECT_TRUE(std::isnan(student_two_sided(1, 0)));
+}
+
+RC_GTEST_PROP(Student, EqualsItsClosedFormsForOneAndTwoDegrees, ()) {
+  const double t = *rc::gen::inRange(-100000, 100000) / 1000.0;
+  RC_ASSERT(std::abs(student_two_sided(t, 1) - (1 - 2 / std::numbers::pi * std::atan(std::abs(t)))) < 1e-12);
+  RC_ASSERT(std::abs(student_two_sided(t, 2) - (1 - std::abs(t) / std::sqrt(2 + t * t))) < 1e-12);
+}
+
+TEST(Student, EqualsTheIntegralOfItsDensity) {
+  const double degrees = 7.3, t = 1.9;
+  const double scale =
+      std::exp(std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2)) / std::sqrt(degrees * std::numbers::pi);
+  const int steps = 2000;  // Simpson's rule from 0 to t
+  double sum = 0;
+  for (int i = 0; i <= steps; ++i) {
+    const double u = t * i / steps;
+    const double weight = i == 0 || i == steps ? 1 : i % 2 == 1 ? 4 : 2;
+    sum += weight * scale * std::pow(1 + u * u / degrees, -(degrees + 1) / 2);
+  }
+  EXPECT_NEAR(student_two_sided(t, degrees), 1 - 2 * sum * t / steps / 3, 1e-10);
+}
+
+TEST(Summary, IsThatOfASample) {
+  const Summary summary = summary_of({2, 4, 4, 4, 5, 5, 7, 9});
+  EXPECT_DOUBLE_EQ(summary.mean, 5);
+  EXPECT_DOUBLE_EQ(summary.deviation, std::sqrt(32.0 / 7));
+  EXPECT_DOUBLE_EQ(summary.standard_error, std::sqrt(32.0 / 7 / 8));
+  EXPECT_TRUE(std::isnan(summary_of({3}).deviation));
+  EXPECT_TRUE(std::isnan(summary_of({}).mean));
+}
+
+TEST(Welch, ByHand) {
+  // Means 2 and 6, variances of the means 1/3 and 4/3: t = 4 / sqrt(5/3), degrees (5/3)^2 / ((1/9 + 16/9) / 2).
+  const Comparison comparison = welch({1, 2, 3}, {4, 6, 8});
+  EXPECT_DOUBLE_EQ(comparison.difference, 4);
+  EXPECT_NEAR(comparison.t, 4 / std::sqrt(5.0 / 3), 1e-12);
+  EXPECT_NEAR(comparison.degrees_of_freedom, 50.0 / 17, 1e-12);
+  EXPECT_NEAR(comparison.p, student_two_sided(4 / std::sqrt(5.0 / 3), 50.0 / 17), 1e-15);
+}
+
+TEST(Welch, SaysNothingWithoutSpreadOrSeeds) {
+  EXPECT_TRUE(std::isnan(welch({1, 1}, {2, 2}).p));
+  EXPECT_TRUE(std::isnan(welch({1}, {2, 3}).p));
+  EXPECT_TRUE(std::isnan(welch({}, {}).p));
+}
+
+TEST(Paired, SeesADifferenceThatSeedsHide) {
+  const std::vector<double> first = {1, 5, 9, 13}, second = {1.1, 5.2, 9.1, 13.2};
+  EXPECT_GT(welch(first, second).p, 0.9);
+  EXPECT_LT(paired(first, second).p, 0.02);
+  EXPECT_NEAR(paired(first, second).difference, 0.15, 1e-12);
+  EXPECT_EQ(paired(first, second).degrees_of_freedom, 3);
+}
+
+}  // namespace
+}  // namespace throughtime
