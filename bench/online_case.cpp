@@ -1,8 +1,10 @@
 #include "bench/online_case.h"
 
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -13,9 +15,7 @@
 namespace throughtime::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr int batch_size = 20'000;  // observations
+constexpr std::size_t batch_size = 20'000;  // observations
 
 int size_in(const std::string& name, const std::string& digits) {
   const long long value = digits.size() < 8 ? std::stoll(digits) : 0;
@@ -23,7 +23,11 @@ int size_in(const std::string& name, const std::string& digits) {
   return static_cast<int>(value);
 }
 
-double microseconds(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
+double microseconds_of(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
+}
 
 }  // namespace
 
@@ -62,60 +66,101 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
-OnlineResult run_online_case(const std::string& name, double seconds) {
-  const OnlineCase chosen = parse_online_case(name);
-  ModelConfig model_config;
-  model_config.input.reals = 1;
-  model_config.layers.push_back({.cell = chosen.cell, .hidden = chosen.hidden, .options = {}});
-  model_config.head = {.name = "regression", .outputs = 1};
-  const Model model(model_config);
-  const auto engine = make_engine(model, {.name = "cpu", .threads = 1, .communicator = nullptr});
-  OnlineLearner learner(*engine, initialise(model, {}, 1), online_config(chosen));
-  const Random random(1, Purpose::task);
-  std::vector<float> wave(static_cast<std::size_t>(batch_size) + 1);
-  for (std::size_t t = 0; t < wave.size(); ++t)
-    wave[t] = static_cast<float>(std::sin(0.1 * static_cast<double>(t)) + 0.1 * random.normal(0, 0, t));
+namespace {
 
-  std::vector<double> times, rates;
-  times.reserve(1 << 22);
-  const auto observe_batch = [&] {
-    const Clock::time_point begin = Clock::now();
-    for (int t = 0; t < batch_size; ++t) {
-      const Clock::time_point before = Clock::now();
-      const std::size_t at = static_cast<std::size_t>(t);
-      const double prediction = learner.observe(t % chosen.slots, {.reals = {&wave[at], 1}}, {.values = {&wave[at + 1], 1}})[0];
-      if (!std::isfinite(prediction)) fail("bench", "the prediction of {} is no finite number", name);
-      if (times.size() < times.capacity()) times.push_back(microseconds(Clock::now() - before));
+/// A model with its learner and a noisy wave to observe.
+class OnlineWorkload {
+ public:
+  explicit OnlineWorkload(const OnlineCase& chosen)
+      : case_(chosen),
+        model_(model_of(chosen)),
+        engine_(make_engine(model_, {.name = "cpu", .threads = 1, .communicator = nullptr})),
+        learner_(*engine_, initialise(model_, {}, 1), online_config(chosen)) {
+    const Random random(1, Purpose::task);
+    for (std::uint64_t t = 0; t <= batch_size; ++t)
+      wave_.push_back(static_cast<float>(std::sin(0.1 * static_cast<double>(t)) + 0.1 * random.normal(0, 0, t)));
+  }
+
+  std::int64_t updates() const { return learner_.updates(); }
+
+  /// Observes a batch by a clock; adds each observation's time and returns observations per second.
+  template <class Now>
+  double observe(const Now& now, std::vector<double>& times) {
+    const double begin = now();
+    double before = begin;
+    for (std::size_t t = 0; t < batch_size; ++t) {
+      const int slot = static_cast<int>(t % static_cast<std::size_t>(case_.slots));
+      const double prediction =
+          learner_.observe(slot, {.reals = {&wave_[t], 1}}, {.values = {&wave_[t + 1], 1}})[0];
+      if (!std::isfinite(prediction)) fail("bench", "the prediction of {} is no finite number", case_.name);
+      const double after = now();
+      if (times.size() < times.capacity()) times.push_back(after - before);
+      before = after;
     }
-    rates.push_back(1e6 * batch_size / microseconds(Clock::now() - begin));
-  };
-  observe_batch();  // warm-up
-  times.clear();
-  rates.clear();
-  const Clock::time_point begin = Clock::now();
-  const std::int64_t updates = learner.updates();
-  do observe_batch();
-  while (microseconds(Clock::now() - begin) < 1e6 * seconds);
-  const double spent = microseconds(Clock::now() - begin) / 1e6;
+    return 1e6 * batch_size / (before - begin);
+  }
+
+ private:
+  static ModelConfig model_of(const OnlineCase& chosen) {
+    ModelConfig config;
+    config.input.reals = 1;
+    config.layers.push_back({.cell = chosen.cell, .hidden = chosen.hidden, .options = {}});
+    config.head = {.name = "regression", .outputs = 1};
+    return config;
+  }
+
+  OnlineCase case_;
+  Model model_;
+  std::unique_ptr<Engine> engine_;
+  OnlineLearner learner_;
+  std::vector<float> wave_;
+};
+
+Latency latency_of(std::vector<double> times) {
   std::sort(times.begin(), times.end());
+  return {percentile(times, 0.5), percentile(times, 0.99), percentile(times, 0.999), times.back()};
+}
+
+}  // namespace
+
+OnlineResult run_online_case(const std::string& name, double seconds) {
+  const auto wall = [] { return microseconds_of(CLOCK_MONOTONIC); };
+  const auto cpu = [] { return microseconds_of(CLOCK_THREAD_CPUTIME_ID); };
+  OnlineWorkload workload(parse_online_case(name));
+  std::vector<double> times, cpu_times, rates, cpu_rates;
+  workload.observe(wall, times);  // warm-up
+  for (std::vector<double>* list : {&times, &cpu_times}) {
+    list->clear();
+    list->reserve(1 << 21);
+  }
+  const double begin = wall();
+  const std::int64_t updates = workload.updates();
+  do {
+    rates.push_back(workload.observe(wall, times));
+    cpu_rates.push_back(workload.observe(cpu, cpu_times));
+  } while (wall() - begin < 1e6 * seconds);
   return {.name = name,
           .observations_per_second = median(rates),
-          .updates_per_second = static_cast<double>(learner.updates() - updates) / spent,
-          .p50_us = percentile(times, 0.5),
-          .p99_us = percentile(times, 0.99),
-          .p999_us = percentile(times, 0.999),
-          .longest_us = times.back()};
+          .observations_per_cpu_second = median(cpu_rates),
+          .updates_per_second = 1e6 * static_cast<double>(workload.updates() - updates) / (wall() - begin),
+          .latency = latency_of(std::move(times)),
+          .cpu_latency = latency_of(std::move(cpu_times))};
 }
 
 std::string json_line(const OnlineResult& result) {
-  const nlohmann::ordered_json line = {{"case", result.name},
-                                       {"threads", 1},
-                                       {"observations_per_second", std::round(result.observations_per_second)},
-                                       {"updates_per_second", std::round(result.updates_per_second)},
-                                       {"latency_p50_us", result.p50_us},
-                                       {"latency_p99_us", result.p99_us},
-                                       {"latency_p99.9_us", result.p999_us},
-                                       {"latency_longest_us", result.longest_us}};
+  nlohmann::ordered_json line = {{"case", result.name},
+                                 {"threads", 1},
+                                 {"observations_per_second", std::round(result.observations_per_second)},
+                                 {"observations_per_cpu_second", std::round(result.observations_per_cpu_second)},
+                                 {"updates_per_second", std::round(result.updates_per_second)}};
+  const auto put = [&](const std::string& clock, const Latency& latency) {
+    line[clock + "_p50_us"] = latency.p50;
+    line[clock + "_p99_us"] = latency.p99;
+    line[clock + "_p99.9_us"] = latency.p999;
+    line[clock + "_longest_us"] = latency.longest;
+  };
+  put("latency", result.latency);
+  put("cpu_latency", result.cpu_latency);
   return line.dump();
 }
 

@@ -23,11 +23,17 @@ bool is_online_case(const std::string& name);
 OnlineCase parse_online_case(const std::string& name);
 OnlineConfig online_config(const OnlineCase& chosen);
 
+/// Microseconds of single observations.
+struct Latency {
+  double p50 = 0, p99 = 0, p999 = 0, longest = 0;
+};
+
 struct OnlineResult {
   std::string name;
-  double observations_per_second = 0;  // median over batches of observations
+  double observations_per_second = 0;      // median over batches of observations
+  double observations_per_cpu_second = 0;  // the same by the thread's own clock, which stands still while others run
   double updates_per_second = 0;
-  double p50_us = 0, p99_us = 0, p999_us = 0, longest_us = 0;  // of single observations
+  Latency latency, cpu_latency;  // by those two clocks
 };
 
 /// The value that a share of the sorted list does not exceed.

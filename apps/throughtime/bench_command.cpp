@@ -110,17 +110,21 @@ void check(const BenchOptions& options) {
 /// Speed and latency of learning one observation at a time.
 std::string table_text(const std::vector<bench::OnlineResult>& results) {
   Table table({{"case", false},
+               {"clock", false},
                {"observations/s"},
-               {"updates/s"},
                {"p50 us"},
                {"p99 us"},
                {"p99.9 us"},
                {"longest us"}});
-  for (const bench::OnlineResult& result : results)
-    table.add_row({result.name, fmt::format("{:.0f}", result.observations_per_second),
-                   fmt::format("{:.0f}", result.updates_per_second), fmt::format("{:.1f}", result.p50_us),
-                   fmt::format("{:.1f}", result.p99_us), fmt::format("{:.1f}", result.p999_us),
-                   fmt::format("{:.0f}", result.longest_us)});
+  const auto add = [&](const std::string& name, const char* clock, double rate, const bench::Latency& latency) {
+    table.add_row({name, clock, fmt::format("{:.0f}", rate), fmt::format("{:.1f}", latency.p50),
+                   fmt::format("{:.1f}", latency.p99), fmt::format("{:.1f}", latency.p999),
+                   fmt::format("{:.0f}", latency.longest)});
+  };
+  for (const bench::OnlineResult& result : results) {
+    add(result.name, "wall", result.observations_per_second, result.latency);
+    add(result.name, "cpu", result.observations_per_cpu_second, result.cpu_latency);
+  }
   return table.text(style_of(STDOUT_FILENO));
 }
 

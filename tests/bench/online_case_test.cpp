@@ -36,8 +36,8 @@ TEST(OnlineCase, MeasuresAnUpdateForEveryObservation) {
   const OnlineResult result = run_online_case("online-tbptt-rnn-b1-h4-k2", 0);
   EXPECT_GT(result.observations_per_second, 0);
   EXPECT_GT(result.updates_per_second, 0);
-  EXPECT_LE(result.p50_us, result.p99_us);
-  EXPECT_LE(result.p999_us, result.longest_us);
+  EXPECT_LE(result.latency.p50, result.latency.p99);
+  EXPECT_LE(result.cpu_latency.p999, result.cpu_latency.longest);
 }
 
 }  // namespace
