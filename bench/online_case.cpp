@@ -154,10 +154,11 @@ std::string json_line(const OnlineResult& result) {
                                  {"observations_per_cpu_second", std::round(result.observations_per_cpu_second)},
                                  {"updates_per_second", std::round(result.updates_per_second)}};
   const auto put = [&](const std::string& clock, const Latency& latency) {
-    line[clock + "_p50_us"] = latency.p50;
-    line[clock + "_p99_us"] = latency.p99;
-    line[clock + "_p99.9_us"] = latency.p999;
-    line[clock + "_longest_us"] = latency.longest;
+    const auto nanoseconds = [](double value) { return std::round(1e3 * value) / 1e3; };
+    line[clock + "_p50_us"] = nanoseconds(latency.p50);
+    line[clock + "_p99_us"] = nanoseconds(latency.p99);
+    line[clock + "_p99.9_us"] = nanoseconds(latency.p999);
+    line[clock + "_longest_us"] = nanoseconds(latency.longest);
   };
   put("latency", result.latency);
   put("cpu_latency", result.cpu_latency);

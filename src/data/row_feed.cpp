@@ -25,8 +25,6 @@ RowFeed::RowFeed(std::string path, bool follow) : path_(std::move(path)), follow
   if (path_ == "-") {
     path_ = "stdin";
     descriptor_ = STDIN_FILENO;
-    struct stat status;
-    if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) kind_ = Kind::file;
   } else {
     open();
   }

@@ -21,7 +21,7 @@ class RowFeed {
   /// Appends what there is to `into`, at most 64 KiB; waits for it at most `milliseconds`, or until a signal comes.
   State read(std::string& into, int milliseconds);
   const std::string& name() const { return path_; }
-  /// Whether the same bytes can be had again from the front: a file, not a pipe.
+  /// Whether the same bytes can be had again from the front: a file that was named, not stdin and no pipe.
   bool repeatable() const { return kind_ == Kind::file; }
 
  private:

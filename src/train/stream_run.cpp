@@ -90,6 +90,7 @@ void StreamRun::open_files(const RecordLengths& lengths) {
 
 StreamEnd StreamRun::run(RowFeed& feed, bool from_front, StreamObserver& observer) {
   to_pass_ = from_front ? learner_->counts().rows : 0;
+  rows_before_ = learns_ ? 0 : learner_->counts().rows;
   first_record_ = true;
   clock_ = saved_at_ = Clock::now();
   try {
@@ -151,7 +152,7 @@ void StreamRun::take_record(std::string_view record, bool overlong, StreamObserv
   try {
     parser_.parse(record, row_);
     const std::vector<double>& prediction = learns_ ? learner_->take(row_) : learner_->predict(row_);
-    observer.on_row(row_, learner_->counts().rows, prediction);
+    observer.on_row(row_, row_number(), prediction);
   } catch (const InvalidInput& error) {
     return skip(without_speaker(error.what()), observer);
   }
@@ -161,12 +162,12 @@ void StreamRun::take_record(std::string_view record, bool overlong, StreamObserv
 void StreamRun::skip(const std::string& why, StreamObserver& observer) {
   learner_->count_skipped();
   const StreamCounts& counts = learner_->counts();
-  const std::string line = fmt::format("row {}: {}", counts.rows, why);
+  const std::string line = fmt::format("row {}: {}", row_number(), why);
   if (first_error_.empty()) first_error_ = line;
   if (config_.stream.on_error == "stop")
     refuse(speaker, "{}; what was learned before it is in {}", line, directory().string());
   if (learns_ && worth_a_line(counts.skipped)) log_->line(line);
-  observer.on_skipped(counts.rows, why, worth_a_line(counts.skipped));
+  observer.on_skipped(row_number(), why, worth_a_line(counts.skipped));
   if (learns_ && counts.rows % config_.stream.metrics_every == 0) write_metrics();
 }
 

@@ -57,6 +57,7 @@ class StreamRun {
   StreamEnd take_all(RowFeed& feed, StreamObserver& observer);
   void take_record(std::string_view record, bool overlong, StreamObserver& observer);
   void skip(const std::string& why, StreamObserver& observer);
+  std::int64_t row_number() const { return learner_->counts().rows - rows_before_; }
   void look_at_clock(StreamObserver& observer);
   void keep_time();
   void save_checkpoint();
@@ -72,7 +73,8 @@ class StreamRun {
   std::unique_ptr<OutputFile> metrics_;
   double seconds_ = 0;  // of all parts of the run
   Clock::time_point clock_, saved_at_;
-  std::int64_t to_pass_ = 0;  // rows of the input that were taken before
+  std::int64_t to_pass_ = 0;      // rows of the input that were taken before
+  std::int64_t rows_before_ = 0;  // learned from before an input that is only answered: its rows count from 1
   bool first_record_ = true;
   std::string first_error_;
   StreamRow row_;

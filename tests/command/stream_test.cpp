@@ -142,6 +142,14 @@ TEST_F(Stream, AFileIsTakenUpWhereItWasLeft) {
   EXPECT_EQ(first.out + second.out, whole.out);
 }
 
+TEST_F(Stream, WhatStdinBringsIsAlwaysNew) {
+  const Outcome whole = stream("small.toml --set run.name=whole", series(0, 80));
+  const Outcome first = stream("small.toml", series(0, 50));
+  write_text(path("more.csv"), series(50, 80));
+  const Outcome second = run("stream --resume runs/small", "more.csv");  // a file, but not one that was named
+  EXPECT_EQ(first.out + second.out, whole.out) << second.err;
+}
+
 TEST_F(Stream, ASecondRunTakesAnotherDirectory) {
   EXPECT_EQ(stream("small.toml", series(0, 20)).code, 0);
   const Outcome again = stream("small.toml", series(0, 20));
@@ -244,7 +252,7 @@ TEST_F(Stream, PredictAnswersWithoutLearningAndRefusesUnknownStreams) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   ASSERT_EQ(lines_in(outcome.out), 3u);
   EXPECT_EQ(lines_of(outcome.out)[1], "nan");
-  EXPECT_NE(outcome.err.find("row 22 was skipped: the stream 'stranger' was never seen"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("row 2 was skipped: the stream 'stranger' was never seen"), std::string::npos) << outcome.err;
   EXPECT_EQ(text_of(path("runs/small/checkpoints/last.safetensors")), before);
 }
 
