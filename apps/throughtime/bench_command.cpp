@@ -11,6 +11,7 @@
 
 #include "bench/case.h"
 #include "bench/costs.h"
+#include "bench/online_case.h"
 #include "bench/run_case.h"
 #include "commands.h"
 #include "terminal.h"
@@ -19,8 +20,14 @@
 namespace throughtime {
 namespace {
 
-struct BenchOptions {
+std::vector<std::string> all_default_cases() {
   std::vector<std::string> cases = bench::default_cases();
+  cases.push_back("online-tbptt-lstm-b1-h32-k10");
+  return cases;
+}
+
+struct BenchOptions {
+  std::vector<std::string> cases = all_default_cases();
   std::string against;
   bool json = false;
   bool costs = false;
@@ -115,7 +122,44 @@ void check(const BenchOptions& options) {
   require_range("bench", "--repeats", options.repeats, 1, 10000);
   if (!options.against.empty() && options.against != "torch")
     refuse("bench", "--against must be torch, got {}", options.against);
-  for (const std::string& name : options.cases) bench::parse_case(name);
+  for (const std::string& name : options.cases)
+    if (bench::is_online_case(name))
+      bench::parse_online_case(name);
+    else
+      bench::parse_case(name);
+}
+
+/// Speed and latency of learning one observation at a time.
+std::string table_text(const std::vector<bench::OnlineResult>& results) {
+  Table table({{"case", false},
+               {"clock", false},
+               {"observations/s"},
+               {"p50 us"},
+               {"p99 us"},
+               {"p99.9 us"},
+               {"longest us"}});
+  const auto add = [&](const std::string& name, const char* clock, double rate, const bench::Latency& latency) {
+    table.add_row({name, clock, fmt::format("{:.0f}", rate), fmt::format("{:.1f}", latency.p50),
+                   fmt::format("{:.1f}", latency.p99), fmt::format("{:.1f}", latency.p999),
+                   fmt::format("{:.0f}", latency.longest)});
+  };
+  for (const bench::OnlineResult& result : results) {
+    add(result.name, "wall", result.observations_per_second, result.latency);
+    add(result.name, "cpu", result.observations_per_cpu_second, result.cpu_latency);
+  }
+  return table.text(style_of(STDOUT_FILENO));
+}
+
+/// Those of the cases that are online ones, on one core; a line of JSON each where that is asked for.
+std::vector<bench::OnlineResult> run_online(const BenchOptions& options) {
+  std::vector<bench::OnlineResult> results;
+  for (const std::string& name : options.cases) {
+    if (!bench::is_online_case(name)) continue;
+    fmt::print(stderr, "{}: one observation at a time\n", name);
+    results.push_back(bench::run_online_case(name, options.quick ? 1 : 8));
+    if (options.json) fmt::print("{}\n", bench::json_line(results.back()));
+  }
+  return results;
 }
 
 void run_bench(const BenchOptions& options) {
@@ -127,6 +171,7 @@ void run_bench(const BenchOptions& options) {
   bool with_peer = !options.against.empty();
   std::vector<bench::CaseResult> results;
   for (const std::string& name : options.cases) {
+    if (bench::is_online_case(name)) continue;
     fmt::print(stderr, "{}: ours and the floor\n", name);
     bench::CaseResult result = bench::run_case(name, options.threads, effort_of(options), options.verbose);
     if (with_peer) with_peer = add_peer(options, result);
@@ -136,7 +181,10 @@ void run_bench(const BenchOptions& options) {
     }
     results.push_back(std::move(result));
   }
-  if (!options.json) fmt::print("{}", table_text(results, options.threads));
+  const std::vector<bench::OnlineResult> online = run_online(options);
+  if (options.json) return;
+  if (!results.empty()) fmt::print("{}", table_text(results, options.threads));
+  if (!online.empty()) fmt::print("{}", table_text(online));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace throughtime {
 
 // Each adds one subcommand. A command throws InvalidInput (exit code 2), RunFailure (exit code 1) or Interrupted.
 void add_train_command(CLI::App& app);
+void add_stream_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);

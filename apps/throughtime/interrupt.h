@@ -21,6 +21,21 @@ class InterruptWatch {
   struct sigaction old_interrupt_ = {}, old_terminate_ = {};
 };
 
+/// While it lives, SIGUSR1 asks for a checkpoint.
+class CheckpointWatch {
+ public:
+  CheckpointWatch();
+  ~CheckpointWatch();
+  CheckpointWatch(const CheckpointWatch&) = delete;
+  CheckpointWatch& operator=(const CheckpointWatch&) = delete;
+
+  /// Whether one came since the last look.
+  static bool take_request();
+
+ private:
+  struct sigaction old_ = {};
+};
+
 /// A run that was stopped by a signal and can be resumed.
 class Interrupted : public Error {
  public:

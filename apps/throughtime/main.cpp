@@ -49,6 +49,7 @@ int main(int argc, char** argv) {
   CLI::App app("Train recurrent networks on sequences of any length, in the memory you choose.", "throughtime");
   app.require_subcommand(1);
   throughtime::add_train_command(app);
+  throughtime::add_stream_command(app);
   throughtime::add_evaluate_command(app);
   throughtime::add_predict_command(app);
   throughtime::add_compare_command(app);

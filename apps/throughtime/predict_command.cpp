@@ -14,6 +14,7 @@
 
 #include "commands.h"
 #include "core/names.h"
+#include "stream_answers.h"
 #include "throughtime/error.h"
 #include "train/predictor.h"
 #include "train/session.h"
@@ -26,7 +27,7 @@ using Json = nlohmann::ordered_json;
 struct PredictArguments {
   std::string run;
   std::string input;  // empty: stdin
-  std::string format = "csv";
+  std::string format;  // empty: csv, or as a stream was learned from
   std::string output;  // empty: as the input
   int top = 0;
   bool best = false;
@@ -198,11 +199,17 @@ std::string json_text(const Predictor& predictor, const std::vector<double>& pre
 }
 
 bool is_json(const std::string& format) {
+  if (format.empty()) return false;
   if (format != "csv" && format != "jsonl") refuse_unknown("predict", "format", format, {"csv", "jsonl"});
   return format == "jsonl";
 }
 
 void predict(const PredictArguments& arguments) {
+  if (is_stream_run(arguments.run)) {
+    if (arguments.top > 0 || arguments.best)
+      refuse("predict", "--top and --best are not for runs of throughtime stream");
+    return predict_stream(arguments.run, arguments.input, arguments.format, arguments.output);
+  }
   const bool json_in = is_json(arguments.format);
   const bool json_out = is_json(arguments.output.empty() ? arguments.format : arguments.output);
   const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best);

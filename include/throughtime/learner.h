@@ -94,6 +94,14 @@ class Learner {
 /// Makes a learner by name and its tapes for stretches of that shape.
 std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 
+/// How a learner takes an endless stream: stretches of that many steps, each of which may look back that far.
+struct StreamNeeds {
+  int steps = 1;
+  int look_back = 1000;
+};
+/// Refuses learners that need the whole sequence, and settings that have no meaning without an end.
+StreamNeeds stream_needs(const LearnerConfig& config);
+
 struct LearnerInfo {
   std::string name;
   std::string description;

@@ -8,6 +8,7 @@
 #include "throughtime/head.h"
 #include "throughtime/learner.h"
 #include "throughtime/model.h"
+#include "throughtime/online.h"
 #include "throughtime/optimizer.h"
 #include "throughtime/parameters.h"
 #include "throughtime/random.h"

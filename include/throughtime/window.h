@@ -42,6 +42,9 @@ struct Targets {
 /// Positions before 0 are padding (input zero), so that a ragged batch is aligned at its end. A row that begins with
 /// padding has no loss before its first reset after it; every part of such a window obeys this too. Positions after a
 /// source's last step are refused, and so are those that a stream has dropped.
+///
+/// A row that is held at a step sleeps through it: its state stays, its input does not matter, it has no loss, and
+/// cotangents pass as they are. So streams whose rows arrive at different times share a batch.
 struct Window {
   int steps = 0;                                // L
   int batch = 0;                                // B
@@ -50,16 +53,20 @@ struct Window {
   std::vector<std::int64_t> start;              // [B]
   Targets targets;
   std::vector<float> weight;                    // [L, B]: the head is evaluated only where it is not 0
-  std::vector<std::uint8_t> reset;              // [L, B], or empty: 1 = the state is zero before this step
+  std::vector<std::uint8_t> reset;              // [L, B], or empty: 1 = the state is zero before this step, 2 = held
   std::vector<std::int64_t> example;            // [B], or empty: which of a finite number of examples a row shows; -1: none
   std::uint64_t mask_key = 0;                   // key of the dropout masks
   std::int64_t mask_step = 0;                   // step 0 of this window is that step of the key's masks
   bool continues = false;                       // rows go on where the previous stretch ended
 
-  bool resets_at(int step, int row) const {
-    return !reset.empty() && reset[static_cast<std::size_t>(step) * batch + row] != 0;
+  bool resets_at(int step, int row) const { return flag_at(step, row) == reset_flag; }
+  bool holds_at(int step, int row) const { return flag_at(step, row) == hold_flag; }
+  std::uint8_t flag_at(int step, int row) const {
+    return reset.empty() ? 0 : reset[static_cast<std::size_t>(step) * batch + row];
   }
   float weight_at(int step, int row) const { return weight[static_cast<std::size_t>(step) * batch + row]; }
+
+  static constexpr std::uint8_t reset_flag = 1, hold_flag = 2;  // entries of `reset`
 };
 
 /// Copies steps [first, first + length) of `whole` into `part` without allocating once `part` has had that

@@ -149,6 +149,14 @@ void validate(const Window& window) {
            *broken);
   }
   for (int row = 0; row < window.batch; ++row) check_row(window, row);
+  for (std::size_t i = 0; i < window.reset.size(); ++i) {
+    const auto step = i / static_cast<std::size_t>(window.batch), row = i % static_cast<std::size_t>(window.batch);
+    if (window.reset[i] > Window::hold_flag)
+      refuse("window", "the reset flag at step {}, row {} must be 0, 1 (reset) or 2 (held), got {}", step, row,
+             window.reset[i]);
+    if (window.reset[i] == Window::hold_flag && window.weight[i] != 0)
+      refuse("window", "row {} is held at step {} and can have no loss there", row, step);
+  }
 }
 
 }  // namespace throughtime

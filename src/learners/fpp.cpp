@@ -95,6 +95,8 @@ class Fpp final : public Learner {
     check_stretch(name(), shape_, stretch);
     check_inputs(trainee_.engine.model(), stretch);
     check_targets(trainee_.engine.model(), stretch, 0, stretch.steps);
+    if (std::ranges::find(stretch.reset, Window::hold_flag) != stretch.reset.end())
+      refuse(name(), "its streams move together: give every step a row of each stream, or each stream a learner");
     for (int step = 0; step < stretch.steps; ++step) {
       if (!config_.fixed || !transitions_.full()) observe(stretch, step);
       if (!config_.fixed || transitions_.full()) train(rate);

@@ -229,6 +229,12 @@ class Fptt final : public Learner {
 
 }  // namespace
 
+StreamNeeds fptt_stream(const LearnerConfig& config) {
+  if (config.window_length < 1)
+    refuse("fptt", "a stream has no length that windows (K) could divide; give window_length instead");
+  return {config.window_length, 0};
+}
+
 std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
   check(config);
   return std::make_unique<Fptt>(config, trainee, shape);

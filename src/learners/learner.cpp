@@ -14,18 +14,34 @@ namespace {
 struct Row {
   LearnerInfo info;
   std::unique_ptr<Learner> (*make)(const LearnerConfig&, Trainee&, const StretchShape&);
+  StreamNeeds (*stream)(const LearnerConfig&) = nullptr;  // null: one step at a time
 };
+
+[[noreturn]] StreamNeeds no_stream(const LearnerConfig& config) {
+  refuse("learner", "{} needs the end of a sequence and a stream has none; take tbptt, or fptt with window_length",
+         config.name);
+}
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
-      {{"bptt", "back-propagation through the whole stretch; memory = full or recompute"}, make_bptt},
-      {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"}, make_tbptt},
-      {{"fptt", "forward propagation: K windows, an update after each, held near their average"}, make_fptt},
+      {{"bptt", "back-propagation through the whole stretch; memory = full or recompute"}, make_bptt, no_stream},
+      {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"}, make_tbptt,
+       tbptt_stream},
+      {{"fptt", "forward propagation: K windows, an update after each, held near their average"}, make_fptt,
+       fptt_stream},
       {{"fpp", "fixed point propagation: T-step trajectories from a buffer whose states are variables too"}, make_fpp},
       {{"sliding_tbptt", "the last T steps at every step, one loss, from the state that was stored T steps ago"},
        make_sliding_tbptt},
   };
   return table;
+}
+
+const Row& find_row(const std::string& name) {
+  for (const Row& row : rows())
+    if (row.info.name == name) return row;
+  std::vector<std::string> names;
+  for (const Row& row : rows()) names.push_back(row.info.name);
+  refuse_unknown("learner", "learner", name, names);
 }
 
 }  // namespace
@@ -86,15 +102,14 @@ void Learner::update(double divisor, const RateFunction& rate, const DynamicRegu
 std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
   if (shape.steps < 1) refuse("learner", "a stretch must have at least 1 step, got {}", shape.steps);
   if (shape.batch < 1) refuse("learner", "a stretch must have at least 1 row, got {}", shape.batch);
-  for (const Row& row : rows())
-    if (row.info.name == config.name) {
-      std::unique_ptr<Learner> learner = row.make(config, trainee, shape);
-      if (shape.accuracy) learner->count_correct();
-      return learner;
-    }
-  std::vector<std::string> names;
-  for (const Row& row : rows()) names.push_back(row.info.name);
-  refuse_unknown("learner", "learner", config.name, names);
+  std::unique_ptr<Learner> learner = find_row(config.name).make(config, trainee, shape);
+  if (shape.accuracy) learner->count_correct();
+  return learner;
+}
+
+StreamNeeds stream_needs(const LearnerConfig& config) {
+  const Row& row = find_row(config.name);
+  return row.stream == nullptr ? StreamNeeds{} : row.stream(config);
 }
 
 std::vector<LearnerInfo> all_learners() {

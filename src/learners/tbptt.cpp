@@ -193,6 +193,11 @@ class Tbptt final : public Learner {
 
 }  // namespace
 
+StreamNeeds tbptt_stream(const LearnerConfig& config) {
+  const Lengths lengths = window_lengths(config);
+  return {lengths.stride, lengths.steps};
+}
+
 std::unique_ptr<Learner> make_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
   return std::make_unique<Tbptt>(trainee, shape, window_lengths(config));
 }

@@ -327,9 +327,13 @@ std::string resolved_config(const RunConfig& config) {
 }
 
 ModelConfig make_model_config(const ModelOptions& options, const Task& task) {
+  return make_model_config(options, task.input(), task.head());
+}
+
+ModelConfig make_model_config(const ModelOptions& options, const InputConfig& input, const HeadConfig& head) {
   ModelConfig model;
-  model.input = task.input();
-  model.head = task.head();
+  model.input = input;
+  model.head = head;
   model.dropout = options.dropout;
   if (model.input.vocabulary > 0 && options.embedding > 0) {
     model.input.tokens = TokenInput::embedding;

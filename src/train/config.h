@@ -53,6 +53,19 @@ struct RunOptions {
   std::int64_t checkpoint_every = 1000;
 };
 
+/// Of `throughtime stream`; columns, horizon and standardisation are those of the series task.
+struct StreamOptions {
+  std::string format = "csv";      // csv, jsonl, raw
+  std::string id;                  // column that tells streams apart; empty: there is one
+  int slots = 1;                   // streams at once
+  bool difference = false;         // the model predicts how a target changes, not what it becomes
+  std::int64_t scale_rows = 0;     // rows after which means and deviations stay as they are; 0: never
+  std::string on_error = "skip";   // skip, stop
+  int rolling = 100;               // rows of the rolling error
+  std::int64_t metrics_every = 100;
+  double checkpoint_seconds = 60;
+};
+
 /// Everything that decides the result of a run. The option table (options.h) names its fields.
 struct RunConfig {
   TaskConfig task;
@@ -61,6 +74,7 @@ struct RunConfig {
   OptimizerOptions optimizer;
   TrainOptions train;
   RunOptions run;
+  StreamOptions stream;
 };
 
 /// Sets one option from `key=value`; `where` (a file and line, or `--set`) begins the error messages.
@@ -81,6 +95,7 @@ std::string resolved_config(const RunConfig& config);
 
 /// The model that the options describe, with the inputs and the head that the task needs.
 ModelConfig make_model_config(const ModelOptions& options, const Task& task);
+ModelConfig make_model_config(const ModelOptions& options, const InputConfig& input, const HeadConfig& head);
 EngineConfig make_engine_config(const RunOptions& options);
 
 }  // namespace throughtime

@@ -41,5 +41,6 @@ void add_fpp_options(std::vector<Option>& table);
 void add_optimizer_options(std::vector<Option>& table);
 void add_train_options(std::vector<Option>& table);
 void add_run_options(std::vector<Option>& table);
+void add_stream_options(std::vector<Option>& table);
 
 }  // namespace throughtime

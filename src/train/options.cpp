@@ -25,6 +25,7 @@ const std::vector<Option>& all_options() {
     add_optimizer_options(table);
     add_train_options(table);
     add_run_options(table);
+    add_stream_options(table);
     return table;
   }();
   return options;

@@ -20,7 +20,9 @@ constexpr const char* lock_name = ".lock";
 /// What may change between two parts of a run: how long it goes on and what is written down, not what is computed.
 const std::vector<std::string>& changeable_options() {
   static const std::vector<std::string> keys = {"train.iterations", "train.epochs",         "train.patience",
-                                                "run.threads",      "run.checkpoint_every", "task.data"};
+                                                "run.threads",      "run.checkpoint_every", "task.data",
+                                                "stream.format",    "stream.on_error",      "stream.metrics_every",
+                                                "stream.checkpoint_seconds"};
   return keys;
 }
 

@@ -10,6 +10,7 @@
 
 #include "support/random_problem.h"
 #include "throughtime/learner.h"
+#include "throughtime/online.h"
 
 namespace {
 std::atomic<std::int64_t> allocations{0};
@@ -137,6 +138,30 @@ TEST_P(SteadyTerminal, AllocatesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Tables, SteadyTerminal, ::testing::Values("uniform", "examples", "class_wrong", "class_right"),
                          [](const auto& info) { return info.param; });
+
+class OnlineSteadyState : public ::testing::TestWithParam<LearnerConfig> {};
+
+TEST_P(OnlineSteadyState, AllocatesNothing) {
+  const Model model(with_head(stack_of("lstm", {20}, 2), "regression", 1));
+  const auto engine = make_engine(model, {.name = "cpu", .threads = 1, .communicator = nullptr});
+  OnlineLearner online(*engine, initialise(model, {}, 1), {.learner = GetParam(), .slots = 3});
+  std::int64_t before = 0;
+  std::size_t bytes = 0;
+  for (int t = 0; t < 300; ++t) {
+    if (t == 100) before = allocations.load(), bytes = bytes_in_use();
+    const float step[2] = {0.1f * static_cast<float>(t % 7), 0.5f}, target[1] = {0.3f};
+    online.observe(t % 5 % 3, {.reals = step}, t % 4 == 0 ? StepTarget{} : StepTarget{.values = target});
+    if (t % 50 == 0) online.reset(1);
+  }
+  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_EQ(bytes_in_use(), bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(Learners, OnlineSteadyState,
+                         ::testing::Values(LearnerConfig{.name = "tbptt", .preset = "original", .truncation = 10},
+                                           LearnerConfig{.name = "tbptt", .steps = 9, .losses = 4, .stride = 3},
+                                           LearnerConfig{.name = "fptt", .window_length = 6}),
+                         [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
 
 }  // namespace
 }  // namespace throughtime::testing

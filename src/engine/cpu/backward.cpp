@@ -175,6 +175,8 @@ class SlicePullBack {
     const CellShape& shape = layer(k).cell->shape;
     const CellKernels<float>& kernels = context_.cells[static_cast<std::size_t>(k)];
     const bool reset = copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), l, l);
+    const bool held = holds_rows(call_.window, slice_, l);
+    if (held) set_held_cotangents_aside(context_, call_.window, slice_, static_cast<std::size_t>(k), l);
     const std::size_t row = static_cast<std::size_t>(chunk_step) * slice_.rows;
     const std::size_t hidden = tape(k).hidden;
     float* d_gates = d_recurrent(k) + row * d_recurrent_stride(k);
@@ -211,6 +213,7 @@ class SlicePullBack {
     if (reset)
       for (int tensor = 0; tensor < shape.states; ++tensor)
         zero_reset_rows(call_.window, slice_, l, hidden, work(k).cotangent.data() + tensor * plane(k));
+    if (held) put_held_cotangents_back(context_, call_.window, slice_, static_cast<std::size_t>(k), l);
     return reset;
   }
 

@@ -146,13 +146,13 @@ class LayerStep {
       else
         kernels_.forward(call);
     }
-    if (shape.late_rows == 0) return;
     const float* gated = saved + shape.gated * tape_.saved_plane;
-    for (int p = 0; p < packed_.input.panels(); ++p) {
+    for (int p = 0; p < packed_.input.panels() && shape.late_rows > 0; ++p) {
       aim(call, p, state, next, saved);
       late_sums(p, gated);
       kernels_.forward(call);
     }
+    if (holds_rows(window, slice_, step)) keep_held_states(context_, window, slice_, index_, step, slot);
   }
 
  private:

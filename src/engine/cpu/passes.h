@@ -69,6 +69,13 @@ void zero_reset_rows(const Window& window, const Slice& slice, int step, std::si
 /// and copies nothing, where no row of the slice is reset.
 bool copy_state_with_resets(const Context& context, const Window& window, Slice& slice, std::size_t k, int step,
                             int slot);
+/// Whether a row of the slice is held at `step`.
+bool holds_rows(const Window& window, const Slice& slice, int step);
+/// Layer k's state before `step` (in `slot`) becomes the one after it for the rows that are held.
+void keep_held_states(const Context& context, const Window& window, Slice& slice, std::size_t k, int step, int slot);
+/// Takes layer k's cotangents of held rows out of the way of `step`, and puts them back after it.
+void set_held_cotangents_aside(const Context& context, const Window& window, Slice& slice, std::size_t k, int step);
+void put_held_cotangents_back(const Context& context, const Window& window, Slice& slice, std::size_t k, int step);
 
 /// What the head does in one pass over the weighted rows of steps [first, last); `slot` of step l is l - base.
 struct HeadPass {

@@ -32,4 +32,49 @@ bool copy_state_with_resets(const Context& context, const Window& window, Slice&
   return true;
 }
 
+bool holds_rows(const Window& window, const Slice& slice, int step) {
+  if (window.reset.empty()) return false;
+  bool any = false;
+  for (int r = 0; r < slice.rows; ++r) any |= window.holds_at(step, slice.first + r);
+  return any;
+}
+
+namespace {
+
+/// Calls visit(offset of a held row in a plane, tensor) for each of them and each tensor of layer k's state.
+template <class Visit>
+void for_each_held(const Context& context, const Window& window, const Slice& slice, std::size_t k, int step,
+                   const Visit& visit) {
+  for (int tensor = 0; tensor < context.model.layers()[k].cell->shape.states; ++tensor)
+    for (int r = 0; r < slice.rows; ++r)
+      if (window.holds_at(step, slice.first + r)) visit(r * slice.layers[k].hidden, tensor);
+}
+
+}  // namespace
+
+void keep_held_states(const Context& context, const Window& window, Slice& slice, std::size_t k, int step, int slot) {
+  for_each_held(context, window, slice, k, step, [&](std::size_t row, int tensor) {
+    std::copy_n(slice.state(static_cast<int>(k), tensor, slot) + row, slice.layers[k].hidden,
+                slice.state(static_cast<int>(k), tensor, slot + 1) + row);
+  });
+}
+
+void set_held_cotangents_aside(const Context& context, const Window& window, Slice& slice, std::size_t k, int step) {
+  LayerWork& work = slice.work[k];
+  const std::size_t hidden = slice.layers[k].hidden, plane = slice.rows * hidden;
+  for_each_held(context, window, slice, k, step, [&](std::size_t row, int tensor) {
+    float* own = work.cotangent.data() + tensor * plane + row;
+    std::copy_n(own, hidden, work.held.data() + tensor * plane + row);
+    std::fill_n(own, hidden, 0.0f);
+  });
+}
+
+void put_held_cotangents_back(const Context& context, const Window& window, Slice& slice, std::size_t k, int step) {
+  LayerWork& work = slice.work[k];
+  const std::size_t hidden = slice.layers[k].hidden, plane = slice.rows * hidden;
+  for_each_held(context, window, slice, k, step, [&](std::size_t row, int tensor) {
+    std::copy_n(work.held.data() + tensor * plane + row, hidden, work.cotangent.data() + tensor * plane + row);
+  });
+}
+
 }  // namespace throughtime::cpu

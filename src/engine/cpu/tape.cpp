@@ -84,6 +84,7 @@ void CpuTape::add_layer(const Model& model, Slice& slice, std::size_t index) {
   if (back) {
     const std::size_t chunk_rows = rows * slice.chunk;
     work.cotangent = Array(cell.states * rows * hidden);
+    work.held = Array(cell.states * rows * hidden);
     work.d_input = Array(chunk_rows * (cell.input_rows * hidden + kSkew));
     if (!cell.joint) work.d_recurrent = Array(chunk_rows * (cell.recurrent_rows * hidden + kSkew));
     if (cell.late_rows > 0) work.d_gated = Array(rows * hidden);
@@ -108,8 +109,8 @@ void CpuTape::count(const Slice& slice) {
   for (const Array* array : {&head.hidden, &head.inner, &head.outputs, &head.d_hidden, &head.d_inner})
     rest += array->bytes();
   for (const LayerWork& work : slice.work)
-    for (const Array* array : {&work.input_sums, &work.recurrent_sums, &work.state, &work.cotangent, &work.d_input,
-                               &work.d_recurrent, &work.d_gated, &work.previous})
+    for (const Array* array : {&work.input_sums, &work.recurrent_sums, &work.state, &work.cotangent, &work.held,
+                               &work.d_input, &work.d_recurrent, &work.d_gated, &work.previous})
       rest += array->bytes();
   for (const LayerGradient& sums : slice.layer_gradients)
     rest += sums.input_weights.bytes() + sums.recurrent_weights.bytes() + sums.input_bias.bytes() +

@@ -52,6 +52,7 @@ struct LayerWork {
   Array input_sums, recurrent_sums;  // pre-activations of one step: [panel][R][columns]
   Array state;                       // [states][R][Hp]: the state before a step with resets
   Array cotangent;                   // [states][R][Hp]: dL/d(state), carried backwards
+  Array held;                        // likewise: of rows that are held at the current step
   Array d_input, d_recurrent;        // [C][R][rows * Hp + kSkew]
   Array d_gated;                     // [R][Hp]
   Array previous;                    // [C][R][Hp]: outputs before each step, where rows were reset

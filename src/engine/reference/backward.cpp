@@ -92,6 +92,7 @@ void add_input_gradient(const Pass& pass, int step, int row, double* gradient) {
 
 /// One step of one row: d_state [S], dL/d(state after), becomes dL/d(state before).
 void pull_back_row(const Pass& pass, int step, int row, double* d_state, double* gradient) {
+  if (pass.window.holds_at(step, row)) return;
   const std::vector<Layer>& layers = pass.model.layers();
   Workspace& work = pass.tape.work;
   for (std::size_t k = layers.size(); k-- > 0;) {

@@ -1,0 +1,70 @@
+#include "stream_answers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "core/names.h"
+
+namespace throughtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t block_size = 4096;  // of a fast input's answers
+
+std::string json_line(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+}  // namespace
+
+StreamAnswers::StreamAnswers(const std::string& format, const RunConfig& config)
+    : tagged_(!config.stream.id.empty()),
+      targets_(row_layout(config).targets),
+      old_pipe_handler_(std::signal(SIGPIPE, SIG_IGN)) {
+  const std::string chosen = !format.empty() ? format : config.stream.format == "jsonl" ? "jsonl" : "csv";
+  if (chosen != "csv" && chosen != "jsonl") refuse_unknown("stream", "output", chosen, {"csv", "jsonl"});
+  json_ = chosen == "jsonl";
+}
+
+StreamAnswers::~StreamAnswers() { std::signal(SIGPIPE, old_pipe_handler_); }
+
+void StreamAnswers::on_row(const StreamRow& row, std::int64_t number, const std::vector<double>& prediction) {
+  if (json_) {
+    Json line = {{"row", number}};
+    if (tagged_) line["stream"] = row.id;
+    for (std::size_t i = 0; i < targets_.size(); ++i) line["prediction"][targets_[i]] = prediction[i];
+    text_ += json_line(line);
+  } else {
+    fmt::format_to(std::back_inserter(text_), "{}\n", fmt::join(prediction, ","));
+  }
+  if (text_.size() >= block_size) on_idle();
+}
+
+void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) {
+  if (worth_a_line) fmt::print(stderr, "[stream] row {} was skipped: {}\n", number, why);
+  if (json_)
+    text_ += json_line({{"row", number}, {"error", why}});
+  else
+    fmt::format_to(std::back_inserter(text_), "{}\n", fmt::join(std::vector<std::string>(targets_.size(), "nan"), ","));
+}
+
+void StreamAnswers::on_idle() {
+  std::string_view rest = text_;
+  while (!rest.empty() && !closed_) {
+    const ssize_t count = ::write(STDOUT_FILENO, rest.data(), rest.size());
+    if (count >= 0)
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    else if (errno == EPIPE)
+      closed_ = true;
+    else if (errno != EINTR && errno != EAGAIN)
+      fail("stream", "cannot write the predictions: {}", std::strerror(errno));
+  }
+  text_.clear();
+}
+
+}  // namespace throughtime

@@ -1,0 +1,178 @@
+#include "data/row_parser.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "core/names.h"
+#include "data/byte_stream.h"
+#include "data/printable.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+using Json = nlohmann::json;
+
+template <class... Args>
+[[noreturn]] void wrong(fmt::format_string<Args...> message, Args&&... args) {
+  throw InvalidInput(fmt::format(message, std::forward<Args>(args)...));
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  text = text.substr(first, text.find_last_not_of(" \t") - first + 1);
+  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
+  return text;
+}
+
+bool parse_number(std::string_view text, double& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+float checked(const std::string& column, double value) {
+  const auto number = static_cast<float>(value);
+  if (!std::isfinite(number)) wrong("column {} must be a finite number, got {}", column, value);
+  return number;
+}
+
+float number_in(const std::string& column, std::string_view text) {
+  double value = 0;
+  if (text.empty()) wrong("column {} is empty", column);
+  if (!parse_number(text, value)) wrong("column {} must be a number, got {}", column, excerpt(text));
+  return checked(column, value);
+}
+
+std::vector<std::string> numbered(std::size_t count) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("{}", i));
+  return names;
+}
+
+}  // namespace
+
+RowParser::RowParser(RowLayout layout) : layout_(std::move(layout)) {
+  const std::vector<std::string> formats = {"csv", "jsonl", "raw"};
+  if (std::find(formats.begin(), formats.end(), layout_.format) == formats.end())
+    refuse_unknown("stream", "format", layout_.format, formats);
+  if (layout_.inputs.empty()) refuse("stream", "task.inputs must name the columns that the model reads");
+  if (layout_.targets.empty()) layout_.targets = layout_.inputs;
+  if (layout_.format == "raw") set_columns(numbered(static_cast<std::size_t>(layout_.channels)));
+}
+
+std::size_t RowParser::block() const {
+  return layout_.format == "raw" ? static_cast<std::size_t>(layout_.channels) * sizeof(float) : 0;
+}
+
+std::size_t RowParser::find_column(const std::string& name) const {
+  const auto found = std::find(columns_.begin(), columns_.end(), name);
+  if (found == columns_.end()) refuse_unknown("stream", "column", name, columns_);
+  return static_cast<std::size_t>(found - columns_.begin());
+}
+
+void RowParser::set_columns(std::vector<std::string> columns) {
+  columns_ = std::move(columns);
+  if (columns_.empty()) return;
+  input_places_.clear();
+  target_places_.clear();
+  for (const std::string& name : layout_.inputs) input_places_.push_back(find_column(name));
+  for (const std::string& name : layout_.targets) target_places_.push_back(find_column(name));
+  if (!layout_.id.empty()) id_place_ = find_column(layout_.id);
+}
+
+void RowParser::split(std::string_view line) {
+  fields_.clear();
+  bool quoted = false;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && line[i] == '"') quoted = !quoted;
+    if (i < line.size() && (quoted || line[i] != layout_.delimiter)) continue;
+    fields_.push_back(trimmed(line.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  if (quoted) wrong("a quote is opened and never closed");
+}
+
+bool RowParser::take_header(std::string_view record) {
+  if (layout_.format != "csv") return false;
+  if (record.starts_with("\xef\xbb\xbf")) record.remove_prefix(3);
+  split(record);
+  const std::vector<std::string> names(fields_.begin(), fields_.end());
+  if (!columns_.empty()) return names == columns_;  // a run that goes on: the same header again, or a row
+  double value = 0;
+  const bool numbers = std::all_of(names.begin(), names.end(), [&](const auto& name) { return parse_number(name, value); });
+  const bool header = layout_.header == "yes" || (layout_.header == "auto" && !numbers);
+  set_columns(header ? names : numbered(names.size()));
+  return header;
+}
+
+void RowParser::parse(std::string_view record, StreamRow& row) {
+  row.id.clear();
+  row.inputs.clear();
+  row.targets.clear();
+  row.ends = row.has_targets = false;
+  if (layout_.format == "csv") return parse_csv(record, row);
+  if (layout_.format == "jsonl") return parse_json(record, row);
+  parse_raw(record, row);
+}
+
+void RowParser::parse_csv(std::string_view line, StreamRow& row) {
+  split(line);
+  if (fields_.size() != columns_.size()) wrong("{} columns are needed, got {}", columns_.size(), fields_.size());
+  if (!layout_.id.empty()) {
+    row.id = fields_[id_place_];
+    if (row.id.empty()) wrong("column {}, which names the stream, is empty", layout_.id);
+    const auto filled = std::count_if(fields_.begin(), fields_.end(), [](auto field) { return !field.empty(); });
+    row.ends = filled == 1 && columns_.size() > 1;
+    if (row.ends) return;
+  }
+  for (const std::size_t place : input_places_) row.inputs.push_back(number_in(columns_[place], fields_[place]));
+  row.has_targets = std::none_of(target_places_.begin(), target_places_.end(),
+                                 [&](std::size_t place) { return fields_[place].empty(); });
+  if (!row.has_targets) return;
+  for (const std::size_t place : target_places_) row.targets.push_back(number_in(columns_[place], fields_[place]));
+}
+
+void RowParser::parse_json(std::string_view line, StreamRow& row) {
+  const Json object = Json::parse(line, nullptr, false);
+  if (!object.is_object()) wrong("a row must be a JSON object such as {{\"{}\": 1.5}}, got {}", layout_.inputs[0], excerpt(line));
+  if (!layout_.id.empty()) {
+    const auto id = object.find(layout_.id);
+    if (id == object.end()) wrong("\"{}\", which names the stream, is missing", layout_.id);
+    row.id = id->is_string() ? id->get<std::string>() : id->dump();
+    const auto end = object.find("end");
+    row.ends = end != object.end() && end->is_boolean() && end->get<bool>();
+    if (row.ends) return;
+  }
+  const auto number = [&](const std::string& name, const Json& value) {
+    if (!value.is_number()) wrong("\"{}\" must be a number, got {}", name, excerpt(value.dump()));
+    return checked(name, value.get<double>());
+  };
+  for (const std::string& name : layout_.inputs) {
+    if (!object.contains(name)) wrong("\"{}\" is missing", name);
+    row.inputs.push_back(number(name, object[name]));
+  }
+  row.has_targets = std::all_of(layout_.targets.begin(), layout_.targets.end(), [&](const std::string& name) {
+    return object.contains(name) && !object[name].is_null();
+  });
+  if (!row.has_targets) return;
+  for (const std::string& name : layout_.targets) row.targets.push_back(number(name, object[name]));
+}
+
+void RowParser::parse_raw(std::string_view block, StreamRow& row) {
+  const auto at = [&](std::size_t place) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(block.data()) + place * sizeof(float);
+    return std::bit_cast<float>(static_cast<std::uint32_t>(little_endian(bytes, sizeof(float))));
+  };
+  if (!layout_.id.empty()) row.id = fmt::format("{}", checked(layout_.id, at(id_place_)));
+  for (const std::size_t place : input_places_) row.inputs.push_back(checked(columns_[place], at(place)));
+  for (const std::size_t place : target_places_) row.targets.push_back(checked(columns_[place], at(place)));
+  row.has_targets = true;
+}
+
+}  // namespace throughtime

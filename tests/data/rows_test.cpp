@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "data/row_feed.h"
+#include "data/row_parser.h"
+#include "support/errors.h"
+#include "support/scratch.h"
+
+namespace throughtime {
+namespace {
+
+/// All records of a text that arrives in pieces of random length.
+std::vector<std::string> cut(const std::string& text, std::size_t block, unsigned seed) {
+  std::mt19937 random(seed);
+  RecordCutter cutter(block);
+  std::vector<std::string> records;
+  std::string_view record;
+  bool overlong = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t piece = 1 + random() % 7;
+    cutter.bytes() += text.substr(at, piece);
+    at += piece;
+    while (cutter.next(record, overlong)) records.emplace_back(record);
+  }
+  records.push_back("rest:" + std::string(cutter.rest()));
+  return records;
+}
+
+TEST(RecordCutter, DoesNotCareHowTheBytesArrive) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    EXPECT_EQ(cut("first\r\n\nthird,3\nhalf", 0, seed),
+              (std::vector<std::string>{"first", "", "third,3", "rest:half"}));
+    EXPECT_EQ(cut("abcdefgh", 3, seed), (std::vector<std::string>{"abc", "def", "rest:gh"}));
+  }
+}
+
+TEST(RecordCutter, AnEndlessLineTakesNoEndlessMemory) {
+  RecordCutter cutter(0);
+  std::string_view record;
+  bool overlong = false;
+  for (int i = 0; i < 64; ++i) {
+    cutter.bytes() += std::string(1 << 17, 'x');
+    ASSERT_FALSE(cutter.next(record, overlong));
+    ASSERT_LT(cutter.rest().size(), RecordCutter::longest_line + (1 << 18));
+  }
+  cutter.bytes() += "\n1.5\n";
+  ASSERT_TRUE(cutter.next(record, overlong));
+  EXPECT_TRUE(overlong);
+  ASSERT_TRUE(cutter.next(record, overlong));
+  EXPECT_FALSE(overlong);
+  EXPECT_EQ(record, "1.5");
+}
+
+RowLayout layout(const std::string& format) {
+  return {.format = format, .channels = 3, .id = "who", .inputs = {"b", "a"}, .targets = {"a"}};
+}
+
+TEST(RowParser, FindsColumnsByNameInAnyOrder) {
+  RowParser parser(layout("csv"));
+  ASSERT_TRUE(parser.take_header("\xef\xbb\xbf" "a, who,\"b\",date"));
+  StreamRow row;
+  parser.parse("1.5,\"x,y\", 2 ,2020-01-01", row);
+  EXPECT_EQ(row.id, "x,y");
+  EXPECT_EQ(row.inputs, (std::vector<float>{2, 1.5}));
+  EXPECT_EQ(row.targets, (std::vector<float>{1.5}));
+  parser.parse(",x,,", row);
+  EXPECT_TRUE(row.ends);
+  EXPECT_REFUSED(parser.parse("1,x,2", row), "4 columns are needed, got 3");
+  EXPECT_REFUSED(parser.parse("1,,2,", row), "which names the stream, is empty");
+  EXPECT_REFUSED(parser.parse("1,x,inf,", row), "column b must be a finite number");
+  EXPECT_REFUSED(parser.parse("1,\"x,2,", row), "a quote is opened and never closed");
+}
+
+TEST(RowParser, KnowsAHeaderFromARow) {
+  RowParser numbers({.inputs = {"1"}});
+  EXPECT_FALSE(numbers.take_header("0.5,0.25"));
+  StreamRow row;
+  numbers.parse("0.5,0.25", row);
+  EXPECT_EQ(row.inputs, (std::vector<float>{0.25}));
+
+  RowParser again({.inputs = {"y"}});
+  again.set_columns({"t", "y"});
+  EXPECT_TRUE(again.take_header("t,y"));
+  EXPECT_FALSE(again.take_header("1,2"));
+  RowParser other({.inputs = {"y"}});
+  EXPECT_REFUSED(other.take_header("t,z"), "unknown column 'y'");
+}
+
+TEST(RowParser, ReadsObjects) {
+  RowParser parser(layout("jsonl"));
+  StreamRow row;
+  parser.parse(R"({"who": 7, "a": 1, "b": 2.5, "more": []})", row);
+  EXPECT_EQ(row.id, "7");
+  EXPECT_EQ(row.inputs, (std::vector<float>{2.5, 1}));
+  EXPECT_TRUE(row.has_targets);
+  parser.parse(R"({"who": "x", "end": true})", row);
+  EXPECT_TRUE(row.ends);
+  for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"who": "x", "a": 1, "b": )", "must be a JSON object"},
+           {"[1, 2]", "must be a JSON object"},
+           {R"({"a": 1, "b": 2})", "which names the stream, is missing"},
+           {R"({"who": "x", "a": 1})", "\"b\" is missing"},
+           {R"({"who": "x", "a": "1", "b": 2})", "\"a\" must be a number"},
+           {R"({"who": "x", "a": 1e300, "b": 2})", "must be a finite number"}})
+    EXPECT_REFUSED(parser.parse(text, row), part);
+}
+
+TEST(RowParser, AMissingTargetIsNoError) {
+  RowParser csv({.inputs = {"x"}, .targets = {"y"}}), json({.format = "jsonl", .inputs = {"x"}, .targets = {"y"}});
+  StreamRow row;
+  csv.take_header("x,y");
+  csv.parse("1,", row);
+  EXPECT_FALSE(row.has_targets);
+  for (const char* text : {R"({"x": 1})", R"({"x": 1, "y": null})"}) {
+    json.parse(text, row);
+    EXPECT_FALSE(row.has_targets);
+  }
+}
+
+TEST(RowFeed, SaysWhatCannotBeRead) {
+  const testing::ScratchDirectory directory;
+  EXPECT_REFUSED(RowFeed((directory / "nothing").string(), false), "cannot read");
+  EXPECT_REFUSED(RowFeed(directory.path().string(), false), "it is a directory");
+}
+
+}  // namespace
+}  // namespace throughtime

@@ -1,0 +1,34 @@
+#include <utility>
+
+#include "data/row_feed.h"
+#include "data/row_parser.h"
+#include "input.h"
+
+using namespace throughtime;
+
+/// Every format of a live stream; the bytes come in two pieces.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  for (const char* format : {"csv", "jsonl", "raw"}) {
+    const bool raw = std::string_view(format) == "raw";
+    RowParser parser({.format = format, .channels = 3, .id = raw ? "2" : "id", .inputs = {raw ? "0" : "x"}});
+    RecordCutter cutter(parser.block());
+    StreamRow row;
+    bool first = true;
+    for (const std::string_view piece : {bytes.substr(0, size / 3), bytes.substr(size / 3)}) {
+      cutter.bytes() += piece;
+      std::string_view record;
+      for (bool overlong = false; cutter.next(record, overlong);) {
+        try {
+          if (std::exchange(first, false) && parser.take_header(record)) continue;
+          if (!raw && parser.columns().empty() && std::string_view(format) == "csv") continue;
+          parser.parse(record, row);
+          require(row.ends || row.inputs.size() == 1);
+          require(!row.has_targets || row.targets.size() == 1);
+        } catch (const InvalidInput&) {
+        }
+      }
+    }
+  }
+  return 0;
+}

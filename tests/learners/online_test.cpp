@@ -1,0 +1,252 @@
+#include "throughtime/online.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "support/errors.h"
+#include "support/random_problem.h"
+
+namespace throughtime::testing {
+namespace {
+
+/// Keeps what it is shown, and gives it back.
+class MemoryArchive final : public Archive {
+ public:
+  explicit MemoryArchive(bool loads, MemoryArchive* from = nullptr) : loads_(loads), from_(from) {}
+  void buffer(std::string_view name, Engine& engine, Buffer buffer) override {
+    std::vector<double> values = engine.Engine::read(buffer);
+    numbers(std::string("buffer ") + std::string(name), values);
+    if (loads_) engine.write(buffer, values);
+  }
+  void parameters(Engine& engine, Buffer parameters) override { buffer("parameters", engine, parameters); }
+  void integers(std::string_view name, std::vector<std::int64_t>& values) override {
+    if (loads_)
+      values = from_->integers_.at(scoped(name));
+    else
+      integers_[scoped(name)] = values;
+  }
+  void numbers(std::string_view name, std::vector<double>& values) override {
+    if (loads_)
+      values = from_->numbers_.at(scoped(name));
+    else
+      numbers_[scoped(name)] = values;
+  }
+
+ private:
+  bool loads_;
+  MemoryArchive* from_;
+  std::map<std::string, std::vector<std::int64_t>> integers_;
+  std::map<std::string, std::vector<double>> numbers_;
+};
+
+OnlineConfig tbptt_every_step(int steps = 5, int slots = 1) {
+  OnlineConfig config;
+  config.learner = {.name = "tbptt", .preset = "original", .truncation = steps};
+  config.rate = 0.01;
+  config.slots = slots;
+  return config;
+}
+
+OnlineConfig fptt_windows(int length, int slots = 1) {
+  OnlineConfig config = tbptt_every_step(1, slots);
+  config.learner = {.name = "fptt", .window_length = length};
+  return config;
+}
+
+float wave(int stream, int t) { return static_cast<float>(std::sin(0.3 * t + stream)); }
+
+/// A model with its engine and an online learner on it.
+struct Subject {
+  explicit Subject(const OnlineConfig& config, const std::string& engine_name = "cpu", const std::string& cell = "lstm")
+      : model(with_head(stack_of(cell, {8}, 1), "regression", 1)),
+        engine(make_engine(model, {.name = engine_name, .threads = 1, .communicator = nullptr})),
+        learner(*engine, initialise(model, {}, 7), config) {}
+
+  /// One step of a stream in a slot; without a target if not `known`.
+  double step(int slot, int stream, int t, bool known = true) {
+    const float x = wave(stream, t), y = wave(stream, t + 1);
+    return learner.observe(slot, {.reals = {&x, 1}}, known ? StepTarget{.values = {&y, 1}} : StepTarget{})[0];
+  }
+  std::vector<double> weights() const { return engine->Engine::read(learner.parameters()); }
+
+  Model model;
+  std::unique_ptr<Engine> engine;
+  OnlineLearner learner;
+};
+
+/// The same learner fed with whole stretches of one source: what the online one must equal.
+std::vector<double> learned_offline(const OnlineConfig& config, int steps, int stretch) {
+  const Model model(with_head(stack_of("lstm", {8}, 1), "regression", 1));
+  const auto engine = make_engine(model, {.name = "cpu", .threads = 1, .communicator = nullptr});
+  Trainee trainee = make_trainee(*engine, initialise(model, {}, 7), config.optimizer, config.clip);
+  const auto learner = make_learner(config.learner, trainee, {.steps = stretch, .batch = 1});
+  std::vector<float> x, y;
+  for (int t = 0; t < steps; ++t) x.push_back(wave(0, t)), y.push_back(wave(0, t + 1));
+  const Source source{.steps = x.size(), .reals = 1, .target_width = 1, .values = x, .target_values = y};
+  for (int first = 0; first + stretch <= steps; first += stretch) {
+    Window window{.steps = stretch, .batch = 1, .sources = {&source, 1}, .continues = first > 0};
+    window.start = {first};
+    window.weight.assign(static_cast<std::size_t>(stretch), 1.0f);
+    learner->learn(window, [&](std::int64_t) { return config.rate; });
+  }
+  return engine->Engine::read(trainee.parameters);
+}
+
+TEST(OnlineLearner, LearnsWhatTheLearnerItselfLearnsFromTheSameSteps) {
+  Subject tbptt(tbptt_every_step());
+  for (int t = 0; t < 60; ++t) tbptt.step(0, 0, t);
+  EXPECT_EQ(tbptt.weights(), learned_offline(tbptt_every_step(), 60, 1));
+
+  Subject fptt(fptt_windows(7));
+  for (int t = 0; t < 60; ++t) fptt.step(0, 0, t);  // four steps wait for the rest of their window
+  EXPECT_EQ(fptt.weights(), learned_offline(fptt_windows(7), 60, 7));
+  EXPECT_EQ(fptt.learner.updates(), 8);
+}
+
+TEST(OnlineLearner, PredictsBeforeItLearns) {
+  Subject subject(tbptt_every_step());
+  const float x = 0.5f;
+  Subject twin(tbptt_every_step());
+  const double before = twin.learner.predict(0, {.reals = {&x, 1}})[0];
+  const float y = 3.0f;
+  EXPECT_EQ(subject.learner.observe({&x, 1}, {&y, 1})[0], before);
+  EXPECT_EQ(subject.learner.updates(), 1);
+}
+
+TEST(OnlineLearner, ForecastsAWaveAfterAWhile) {
+  for (const OnlineConfig& config : {tbptt_every_step(10), fptt_windows(10)}) {
+    Subject subject(config);
+    double early = 0, late = 0;
+    for (int t = 0; t < 3000; ++t) {
+      const double error = subject.step(0, 0, t) - wave(0, t + 1);
+      if (t < 200) early += error * error;
+      if (t >= 2800) late += error * error;
+    }
+    EXPECT_LT(late, 0.1 * early) << config.learner.name;
+  }
+}
+
+TEST(OnlineLearner, MissingTargetsOnlyMoveTheState) {
+  Subject subject(tbptt_every_step());
+  const std::vector<double> before = subject.weights();
+  for (int t = 0; t < 20; ++t) subject.step(0, 0, t, false);
+  EXPECT_EQ(subject.weights(), before);
+  // The state did move: a stream that starts here answers otherwise.
+  Subject fresh(tbptt_every_step());
+  EXPECT_NE(subject.step(0, 0, 20), fresh.step(0, 0, 20));
+}
+
+/// A silent slot changes nothing for the others: two slots of which one never speaks equal one slot.
+TEST(OnlineLearner, SlotsWithoutStepsDoNothing) {
+  for (const char* engine : {"cpu", "reference"}) {
+    Subject one(tbptt_every_step(5, 1), engine), two(tbptt_every_step(5, 2), engine);
+    for (int t = 0; t < 40; ++t) EXPECT_NEAR(one.step(0, 0, t), two.step(1, 0, t), 1e-5) << engine << " " << t;
+  }
+}
+
+/// A stream that pauses goes on from the state it had, whatever the others did meanwhile.
+TEST(OnlineLearner, APauseKeepsTheStreamsState) {
+  OnlineConfig config = tbptt_every_step(5, 2);
+  config.rate = 0;  // only states matter
+  Subject alone(config), mixed(config);
+  std::vector<double> wanted, got;
+  for (int t = 0; t < 30; ++t) wanted.push_back(alone.step(0, 0, t));
+  for (int t = 0, other = 0; t < 30; ++t) {
+    for (int i = 0; i < t % 4; ++i) mixed.step(1, 1, other++);
+    got.push_back(mixed.step(0, 0, t));
+  }
+  EXPECT_EQ(got, wanted);
+}
+
+TEST(OnlineLearner, TheOrderWithinARoundDoesNotMatter) {
+  Subject first(tbptt_every_step(5, 3)), second(tbptt_every_step(5, 3));
+  for (int slot : {0, 1, 2}) first.step(slot, slot, 0), second.step(slot, slot, 0);
+  first.learner.end_round();
+  second.learner.end_round();
+  for (int t = 1; t < 20; ++t) {
+    for (int slot : {0, 1, 2}) first.step(slot, slot, t);
+    for (int slot : {2, 0, 1}) second.step(slot, slot, t);
+  }
+  EXPECT_EQ(first.weights(), second.weights());
+}
+
+TEST(OnlineLearner, AllSlotsAtOnceIsOneRound) {
+  Subject at_once(tbptt_every_step(5, 2));
+  for (int t = 0; t < 10; ++t) {
+    const std::vector<float> x = {wave(0, t), wave(1, t)}, y = {wave(0, t + 1), wave(1, t + 1)};
+    EXPECT_EQ(at_once.learner.observe_all(x, y).size(), 2u);
+  }
+  EXPECT_EQ(at_once.learner.rounds(), 10);
+  EXPECT_EQ(at_once.learner.updates(), 10);
+}
+
+TEST(OnlineLearner, AResetSlotIsLikeNew) {
+  OnlineConfig config = tbptt_every_step();
+  config.rate = 0;
+  Subject used(config), fresh(config);
+  for (int t = 0; t < 13; ++t) used.step(0, 1, t);
+  used.learner.reset(0);
+  for (int t = 0; t < 13; ++t) EXPECT_EQ(used.step(0, 0, t), fresh.step(0, 0, t));
+}
+
+/// No gradient flows from a stream into the one before it in its slot: the first loss after a reset sees one step.
+TEST(OnlineLearner, LearningDoesNotCrossAReset) {
+  Subject used(tbptt_every_step()), fresh(tbptt_every_step());
+  for (int t = 0; t < 13; ++t) used.step(0, 1, t, false);  // moves the state, leaves the weights
+  used.learner.reset(0);
+  for (int t = 0; t < 3; ++t) used.step(0, 0, t), fresh.step(0, 0, t);
+  const std::vector<double> a = used.weights(), b = fresh.weights();
+  for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-6);
+}
+
+TEST(OnlineLearner, GoesOnFromAnArchiveBitForBit) {
+  for (const OnlineConfig& config : {tbptt_every_step(5, 2), fptt_windows(7, 2)})
+    for (const int cut : {1, 17, 40}) {
+      Subject whole(config), first(config), second(config);
+      const auto drive = [](Subject& subject, int begin, int end) {
+        std::vector<double> answers;
+        for (int t = begin; t < end; ++t) {
+          answers.push_back(subject.step(0, 0, t));
+          if (t % 3 != 0) answers.push_back(subject.step(1, 1, t, t % 5 != 0));
+          if (t % 11 == 10) subject.learner.reset(1);
+        }
+        return answers;
+      };
+      drive(whole, 0, cut);
+      drive(first, 0, cut);
+      MemoryArchive saved(false);
+      first.learner.archive(saved);
+      MemoryArchive loaded(true, &saved);
+      second.learner.archive(loaded);
+      EXPECT_EQ(drive(whole, cut, 60), drive(second, cut, 60));
+      EXPECT_EQ(whole.weights(), second.weights());
+    }
+}
+
+TEST(OnlineLearner, ABadStepIsRefusedAndLeavesEverythingAsItWas) {
+  Subject subject(tbptt_every_step()), twin(tbptt_every_step());
+  for (int t = 0; t < 5; ++t) subject.step(0, 0, t), twin.step(0, 0, t);
+  const float x = 0.1f, bad = NAN;
+  EXPECT_THROW(subject.learner.observe({&bad, 1}, {&x, 1}), InvalidInput);
+  EXPECT_THROW(subject.learner.observe({&x, 1}, {&bad, 1}), InvalidInput);
+  EXPECT_THROW(subject.learner.observe(1, {.reals = {&x, 1}}, {}), InvalidInput);
+  const std::vector<float> two = {0.1f, 0.2f};
+  EXPECT_THROW(subject.learner.observe(two, {&x, 1}), InvalidInput);
+  for (int t = 5; t < 10; ++t) EXPECT_EQ(subject.step(0, 0, t), twin.step(0, 0, t));
+}
+
+TEST(OnlineLearner, RefusesWhatHasNoMeaningOnAStream) {
+  OnlineConfig config = tbptt_every_step();
+  config.learner = {.name = "bptt"};
+  EXPECT_THROW(Subject{config}, InvalidInput);
+  config.learner = {.name = "fptt", .windows = 4};
+  EXPECT_THROW(Subject{config}, InvalidInput);
+  config = tbptt_every_step();
+  config.slots = 0;
+  EXPECT_THROW(Subject{config}, InvalidInput);
+}
+
+}  // namespace
+}  // namespace throughtime::testing
