@@ -24,11 +24,16 @@ struct Trainee {
 /// Makes the buffers and writes the first parameters.
 Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer, Clip clip);
 
+/// Random places of the training data (Task::make_positions): draw number `draw` of `rows` rows, the loss at the last of
+/// `steps` steps. The same arguments give the same window.
+using PositionFunction = std::function<const Window&(std::uint64_t draw, int rows, int steps)>;
+
 /// What a trainer hands to a learner: the longest stretch and the batch, known before the first step.
 struct StretchShape {
   int steps = 0;  // T
   int batch = 0;  // B
   int losses = 0;  // the most steps of a stretch that carry a loss; 0: all of them may
+  PositionFunction positions = {};  // none: a learner that estimates cannot be made
 };
 
 /// The rate of the next update; called once per update with its number (1, 2, ...).

@@ -19,6 +19,8 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
       {{"bptt", "back-propagation through the whole stretch; memory = full or recompute"}, make_bptt},
       {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"}, make_tbptt},
+      {{"adaptive_tbptt", "truncated, K chosen so that the relative bias of the gradient stays below `delta`"},
+       make_adaptive_tbptt},
       {{"fptt", "forward propagation: K windows, an update after each, held near their average"}, make_fptt},
   };
   return table;

@@ -13,6 +13,7 @@ namespace throughtime {
 std::unique_ptr<Learner> make_bptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_bptt_recompute(Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
+std::unique_ptr<Learner> make_adaptive_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 
 /// Refuses a stretch that is not valid, is longer than promised or has another batch.

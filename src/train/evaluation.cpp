@@ -9,6 +9,7 @@ namespace throughtime {
 namespace {
 
 constexpr int part_steps = 128;  // the longest part of a window that is unrolled at once
+constexpr int published_chunk = 100;  // Metric::published_perplexity: steps that count together or not at all
 
 std::int32_t most_probable(const double* predictions, int outputs) {
   return static_cast<std::int32_t>(std::max_element(predictions, predictions + outputs) - predictions);
@@ -36,18 +37,23 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
   const std::int64_t pass = task_.batches(split, batch_);
   const std::uint64_t begin = pass > 0 ? 0 : first;
   const auto count = static_cast<std::uint64_t>(pass > 0 ? pass : batches);
-  loss_sum_ = weight_sum_ = correct_sum_ = 0;
+  loss_sum_ = weight_sum_ = correct_sum_ = chunk_sum_ = whole_chunks_sum_ = 0;
+  chunk_step_ = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const Window& window = task_.make_batch(split, begin + i, batch_);
     add_window(window, parameters, i > 0 && window.continues);
   }
   if (!(weight_sum_ > 0)) refuse("evaluate", "no step of the {} batches of {} has a loss", count, split_name(split));
   Evaluation result{.loss = loss_sum_ / weight_sum_, .weight = weight_sum_};
-  for (const Metric metric : task_.metrics())
-    result.scores.push_back({metric_name(metric), metric == Metric::accuracy ? correct_sum_ / weight_sum_
-                                                                             : metric_of_loss(metric, result.loss)});
+  for (const Metric metric : task_.metrics()) result.scores.push_back({metric_name(metric), score(metric)});
   result.metric = result.scores.front().value;
   return result;
+}
+
+double Evaluator::score(Metric metric) const {
+  if (metric == Metric::accuracy) return correct_sum_ / weight_sum_;
+  const double sum = metric == Metric::published_perplexity ? whole_chunks_sum_ : loss_sum_;
+  return metric_of_loss(metric, sum / weight_sum_);
 }
 
 void Evaluator::add_window(const Window& window, Buffer parameters, bool continues) {
@@ -81,11 +87,16 @@ void Evaluator::add_part(const Window& part) {
       const auto entry = static_cast<std::size_t>(step) * static_cast<std::size_t>(part.batch) + row;
       weight_sum_ += weight;
       loss_sum_ += weight * loss_values_[entry];
+      chunk_sum_ += weight * loss_values_[entry];
       if (!accuracy_) continue;
       const double* predictions = prediction_values_.data() + entry * static_cast<std::size_t>(outputs);
       const std::int32_t label = row_target(engine_.model(), part, step, row).label;
       if (most_probable(predictions, outputs) == label) correct_sum_ += weight;
     }
+    if (++chunk_step_ < published_chunk) continue;
+    whole_chunks_sum_ += chunk_sum_;
+    chunk_sum_ = 0;
+    chunk_step_ = 0;
   }
 }
 

@@ -40,6 +40,7 @@ class Evaluator {
  private:
   void add_window(const Window& window, Buffer parameters, bool continues);
   void add_part(const Window& part);
+  double score(Metric metric) const;
 
   Engine& engine_;
   Task& task_;
@@ -52,6 +53,8 @@ class Evaluator {
   std::vector<double> loss_values_, prediction_values_;
   Window part_;
   double loss_sum_ = 0, weight_sum_ = 0, correct_sum_ = 0;
+  double chunk_sum_ = 0, whole_chunks_sum_ = 0;  // of the losses of the current chunk; of the whole ones before it
+  int chunk_step_ = 0;
 };
 
 }  // namespace throughtime

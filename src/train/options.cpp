@@ -20,6 +20,7 @@ const std::vector<Option>& all_options() {
     add_model_options(table);
     add_learner_options(table);
     add_fptt_options(table);
+    add_estimate_options(table);
     add_optimizer_options(table);
     add_train_options(table);
     add_run_options(table);

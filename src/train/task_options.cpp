@@ -76,6 +76,8 @@ void add_data_task_options(std::vector<Option>& table) {
           {"task.unit", FIELD(std::string, task.unit), "text: what a token is", {}, text_unit_names},
           {"task.minimum_count", FIELD(int, task.minimum_count), "text: rarer tokens are read as <unk>; 0: keep all",
            at_least(0)},
+          {"task.published_metric", FIELD(bool, task.published_metric),
+           "text: also the biased perplexity of the adaptive TBPTT paper, whole chunks of 100 steps over all steps"},
           {"task.path", FIELD(std::string, task.path),
            "series: the recording (.csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw, .bin)"},
           {"task.inputs", FIELD(Names, task.inputs), "series: input columns by name or number; none: all"},

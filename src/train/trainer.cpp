@@ -41,7 +41,13 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
       trainee_(make_trainee(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                             config.optimizer.rule, config.optimizer.clip)),
       learner_(make_learner(config.learner, trainee_,
-                            {.steps = task_->steps(), .batch = config.train.batch, .losses = task_->loss_steps()})),
+                            {.steps = task_->steps(),
+                             .batch = config.train.batch,
+                             .losses = task_->loss_steps(),
+                             .positions = [task = task_.get(), batch = config.train.batch](
+                                              std::uint64_t draw, int rows, int steps) -> const Window& {
+                               return task->make_positions(draw, batch, rows, steps);
+                             }})),
       evaluator_(*engine_, *task_, config.train.batch),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
