@@ -11,7 +11,7 @@ namespace throughtime::bench {
 namespace {
 
 constexpr const char* forms =
-    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK or lm-CELL-bB-hH-tT-vV with sizes from 1 to 1000000";
+    "bptt-CELL-bB-hH-tT, phi-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK or lm-CELL-bB-hH-tT-vV with sizes from 1 to 1000000";
 constexpr int largest_size = 1'000'000;
 
 std::vector<std::string_view> split_at_dashes(std::string_view text) {
@@ -38,7 +38,7 @@ int parse_size(const std::string& name, std::string_view part) {
 
 Case parse_case(const std::string& name) {
   const std::map<std::string_view, std::pair<Kind, std::string_view>> kinds = {
-      {"bptt", {Kind::bptt, "bht"}}, {"windows", {Kind::windows, "bhtk"}}, {"lm", {Kind::lm, "bhtv"}}};
+      {"bptt", {Kind::bptt, "bht"}}, {"phi", {Kind::phi, "bht"}}, {"windows", {Kind::windows, "bhtk"}}, {"lm", {Kind::lm, "bhtv"}}};
   const std::vector<std::string_view> parts = split_at_dashes(name);
   const auto kind = kinds.find(parts[0]);
   if (kind == kinds.end() || parts.size() != kind->second.second.size() + 2)

@@ -9,6 +9,7 @@ namespace throughtime::bench {
 enum class Kind {
   bptt,     // one window of T steps, loss on the last, one gradient
   windows,  // K windows with the state carried; at the end of each a loss, clipping and an Adam update
+  phi,      // state-only pull-back of the loss of the last of T steps, with norms at every lag; its floor: without norms
   lm,       // language model: embedding of width H, softmax over V words at every step, one gradient
 };
 
@@ -26,7 +27,7 @@ struct Case {
 };
 
 /// Takes a name apart; refuses names that are not one of
-/// `bptt-CELL-bB-hH-tT`, `windows-CELL-bB-hH-tT-kK`, `lm-CELL-bB-hH-tT-vV`. The cell `rnn` is `rnn_tanh`.
+/// `bptt-CELL-bB-hH-tT`, `phi-CELL-bB-hH-tT`, `windows-CELL-bB-hH-tT-kK`, `lm-CELL-bB-hH-tT-vV`. The cell `rnn` is `rnn_tanh`.
 Case parse_case(const std::string& name);
 
 /// The cases that every report of the project shows.

@@ -32,11 +32,13 @@ int longest_part(int parts, int steps) { return (steps + parts - 1) / parts; }
 
 }  // namespace
 
-Workload::Workload(const Case& chosen, int threads)
+Workload::Workload(const Case& chosen, int threads, bool norms)
     : case_(chosen),
       model_(model_of(chosen)),
       engine_(make_engine(model_, {.name = "cpu", .threads = threads, .communicator = nullptr})),
-      tape_(engine_->make_tape({.steps = longest_part(chosen.windows, chosen.steps), .batch = chosen.batch})) {
+      tape_(engine_->make_tape({.steps = longest_part(chosen.windows, chosen.steps),
+                                .batch = chosen.batch,
+                                .keep = chosen.kind == Kind::phi ? Keep::state : Keep::gradient})) {
   parameters_ = engine_->allocate(model_.parameters().size());
   gradient_ = engine_->allocate(model_.parameters().size());
   state_ = engine_->allocate(static_cast<std::size_t>(case_.batch) * model_.state_size());
@@ -52,6 +54,9 @@ Workload::Workload(const Case& chosen, int threads)
   else
     fill_add_task();
   cut_into_windows();
+  if (case_.kind != Kind::phi) return;
+  if (norms) norms_ = engine_->allocate((static_cast<std::size_t>(case_.steps) + 1) * case_.batch);
+  engine_->unroll({.window = whole_, .parameters = parameters_, .tape = *tape_, .loss_sum = loss_sum_});
 }
 
 /// Uniform numbers and marks; the target is the sum of the marked numbers, asked for at the end of each window.
@@ -110,6 +115,8 @@ void Workload::cut_into_windows() {
 }
 
 void Workload::run() {
+  if (case_.kind == Kind::phi)
+    return engine_->pull_back({.tape = *tape_, .window = whole_, .parameters = parameters_, .tap_norms = norms_});
   bool carried = false;
   for (const Window& window : parts_) {
     UnrollCall unroll = {.window = window, .parameters = parameters_, .tape = *tape_, .loss_sum = loss_sum_};

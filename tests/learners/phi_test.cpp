@@ -205,6 +205,52 @@ TEST(Phi, ImmediateJacobianOfATanhNetworkHasItsClosedForm) {
   EXPECT_NEAR(*std::max_element(lengths.begin(), lengths.end()), largest * std::sqrt(squares), 1e-9);
 }
 
+TEST(Phi, OfANetworkThatResetsDecaysAlthoughItGrows) {
+  // h_t = lam r_t h_{t-1} + x_t with r_t = 0 once in P steps: mean phi_k = lam^k (P - k) / P over a whole period.
+  constexpr int period = 4;
+  constexpr double lam = 1.5;
+  const Problem problem = linear_problem({lam}, 1, 20);
+  Bench bench(problem);
+  Window window;
+  const PositionFunction rows = last_steps_of(problem, window);
+  const PositionFunction positions = [&](std::uint64_t draw, int count, int steps) -> const Window& {
+    rows(draw, count, steps);
+    window.reset.assign(window.weight.size(), 0);
+    for (int row = 0; row < period; ++row)  // row r is at place r of its period
+      for (int step = 0; step < steps; ++step)
+        if ((steps - 1 - step - row) % period == 0) window.reset[static_cast<std::size_t>(step) * 4 + row] = 1;
+    return window;
+  };
+  PhiCollector collector(*bench.engine, config_of(15, 0), 4, positions);
+  const PhiSample sample = collector.collect(bench.parameters, 0);
+  for (std::size_t k = 0; k <= 15; ++k) {
+    double mean = 0;
+    for (std::size_t s = 0; s < 4; ++s) mean += sample.draws[s * 16 + k] / sample.draws[s * 16] / 4;
+    EXPECT_NEAR(mean, k < period ? std::pow(lam, k) * (period - static_cast<double>(k)) / period : 0.0, 1e-12) << k;
+  }
+}
+
+TEST(LagGradients, AreThoseOfWindowsOfSoManyCells) {
+  const Problem problem = problem_of(testing::stack_of("lstm", {3, 2}), 9);
+  Bench bench(problem);
+  Window window;
+  const PositionFunction positions = last_steps_of(problem, window);
+  testing::EngineRun run(problem);
+  run.set_window(positions(0, 4, 9));
+  run.unroll();
+  LagGradients gradients(*bench.engine, 9, 4);
+  int next = 0;
+  gradients.run(positions(0, 4, 9), bench.parameters, true, [&](int lag, const std::vector<double>& gradient) {
+    EXPECT_EQ(lag, next++);
+    testing::PullBackSpec spec;
+    spec.first = 8 - lag;
+    std::vector<double> wanted = run.pull_back(spec).gradient;
+    for (double& value : wanted) value /= 4;
+    EXPECT_LT(testing::relative_error(gradient, wanted), 1e-12) << lag;
+  });
+  EXPECT_EQ(next, 9);
+}
+
 TEST(Phi, TheTrueBiasLiesBelowTheRigorousBound) {
   // |mean (g_K - g_T)| <= M sum over k > K of the mean phi_k, whatever the decay.
   for (std::uint64_t seed = 1; seed < 6; ++seed) {
@@ -214,10 +260,7 @@ TEST(Phi, TheTrueBiasLiesBelowTheRigorousBound) {
     const PositionFunction positions = last_steps_of(problem, window);
     PhiCollector collector(*bench.engine, config_of(25, 0), 4, positions);
     const std::vector<double> phi = collector.collect(bench.parameters, 0).means.phi;
-    testing::EngineRun run(problem);
-    const testing::Unrolled unrolled = run.unroll();
-    double m = 0;  // over all rows and steps: |h| <= 2, |x|^2 <= 2, two biases, rho' <= 1
-    m = std::sqrt(4.0 + 2.0 + 2.0);
+    const double m = std::sqrt(4.0 + 2.0 + 2.0);  // rho' <= 1, |h|^2 <= 4, |x|^2 <= 2, two biases
     LagGradients gradients(*bench.engine, 25, 4);
     std::vector<std::vector<double>> by_lag;
     gradients.run(positions(0, 4, 25), bench.parameters, false,
