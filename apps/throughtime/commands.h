@@ -13,6 +13,7 @@ void add_export_command(CLI::App& app);
 void add_import_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_tune_command(CLI::App& app);
+void add_diagnose_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_gradcheck_command(CLI::App& app);
 void add_bench_command(CLI::App& app);

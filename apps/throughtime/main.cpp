@@ -53,6 +53,7 @@ int main(int argc, char** argv) {
   throughtime::add_predict_command(app);
   throughtime::add_compare_command(app);
   throughtime::add_tune_command(app);
+  throughtime::add_diagnose_command(app);
   throughtime::add_inspect_command(app);
   throughtime::add_export_command(app);
   throughtime::add_import_command(app);
