@@ -11,8 +11,8 @@ namespace throughtime::bench {
 namespace {
 
 constexpr const char* forms =
-    "bptt-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, fptt-CELL-bB-hH-tT-kK, lm-CELL-bB-hH-tT-vV or fpp-CELL-bB-hH-tT with "
-    "sizes from 1 to 1000000";
+    "bptt-CELL-bB-hH-tT, phi-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, fptt-CELL-bB-hH-tT-kK, lm-CELL-bB-hH-tT-vV or "
+    "fpp-CELL-bB-hH-tT with sizes from 1 to 1000000";
 constexpr int largest_size = 1'000'000;
 
 std::vector<std::string_view> split_at_dashes(std::string_view text) {
@@ -43,7 +43,8 @@ Case parse_case(const std::string& name) {
       {"windows", {Kind::windows, "bhtk"}},
       {"fptt", {Kind::fptt, "bhtk"}},
       {"lm", {Kind::lm, "bhtv"}},
-      {"fpp", {Kind::fpp, "bht"}}};
+      {"fpp", {Kind::fpp, "bht"}},
+      {"phi", {Kind::phi, "bht"}}};
   const std::vector<std::string_view> parts = split_at_dashes(name);
   const auto kind = kinds.find(parts[0]);
   if (kind == kinds.end() || parts.size() != kind->second.second.size() + 2)

@@ -37,7 +37,7 @@ int longest_part(int parts, int steps) { return (steps + parts - 1) / parts; }
 
 }  // namespace
 
-Workload::Workload(const Case& chosen, int threads)
+Workload::Workload(const Case& chosen, int threads, bool norms)
     : case_(chosen),
       model_(model_of(chosen)),
       engine_(std::make_unique<MeteredEngine>(
@@ -56,7 +56,7 @@ Workload::Workload(const Case& chosen, int threads)
   if (case_.kind == Kind::fptt)
     make_learner_of_case();
   else
-    make_parts();
+    make_parts(norms);
 }
 
 /// The library's own learner, on sequences with one target at their end.
@@ -71,8 +71,10 @@ void Workload::make_learner_of_case() {
   learner_ = make_learner(config, *trainee_, {.steps = case_.steps, .batch = case_.batch, .terminal = true});
 }
 
-void Workload::make_parts() {
-  tape_ = engine_->make_tape({.steps = longest_part(case_.windows, case_.steps), .batch = case_.batch});
+void Workload::make_parts(bool norms) {
+  tape_ = engine_->make_tape({.steps = longest_part(case_.windows, case_.steps),
+                              .batch = case_.batch,
+                              .keep = case_.kind == Kind::phi ? Keep::state : Keep::gradient});
   parameters_ = engine_->allocate(model_.parameters().size());
   gradient_ = engine_->allocate(model_.parameters().size());
   state_ = engine_->allocate(static_cast<std::size_t>(case_.batch) * model_.state_size());
@@ -80,6 +82,9 @@ void Workload::make_parts() {
   optimizer_ = engine_->make_optimizer({.name = "adam"}, parameters_);
   engine_->write(parameters_, initialise(model_, {}, seed));
   cut_into_windows();
+  if (case_.kind != Kind::phi) return;
+  if (norms) norms_ = engine_->allocate((static_cast<std::size_t>(case_.steps) + 1) * case_.batch);
+  engine_->unroll({.window = whole_, .parameters = parameters_, .tape = *tape_, .loss_sum = loss_sum_});
 }
 
 /// Uniform numbers and marks; the target is the sum of the marked numbers, asked for at the end of each window.
@@ -178,6 +183,8 @@ void Workload::cut_into_windows() {
 
 void Workload::run() {
   if (learner_) return learner_->learn(whole_, [](std::int64_t) { return rate; });
+  if (case_.kind == Kind::phi)
+    return engine_->pull_back({.tape = *tape_, .window = whole_, .parameters = parameters_, .tap_norms = norms_});
   bool carried = false;
   for (const Window& window : parts_) {
     UnrollCall unroll = {.window = window, .parameters = parameters_, .tape = *tape_, .loss_sum = loss_sum_};

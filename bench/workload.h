@@ -13,7 +13,8 @@ namespace throughtime::bench {
 /// A case on this library's `cpu` engine, through the public headers only.
 class Workload {
  public:
-  Workload(const Case& chosen, int threads);
+  /// `norms`: of a phi case; false: the pull-back alone.
+  Workload(const Case& chosen, int threads, bool norms = true);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 
@@ -28,7 +29,7 @@ class Workload {
   MeteredEngine& engine() { return *engine_; }
 
  private:
-  void make_parts();
+  void make_parts(bool norms);
   void make_learner_of_case();
   void fill_add_task();
   void fill_language();
@@ -40,7 +41,7 @@ class Workload {
   std::unique_ptr<MeteredEngine> engine_;
   std::unique_ptr<Tape> tape_;
   std::unique_ptr<OptimizerState> optimizer_;
-  Buffer parameters_, gradient_, state_, loss_sum_;
+  Buffer parameters_, gradient_, state_, loss_sum_, norms_;
   std::vector<float> inputs_;               // [B, T, 2]
   std::vector<float> sums_;                 // [B, 1]
   std::vector<std::int32_t> words_;         // [B, T + 1]

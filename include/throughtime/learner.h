@@ -24,6 +24,10 @@ struct Trainee {
 /// Makes the buffers and writes the first parameters.
 Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer, Clip clip);
 
+/// Random places of the training data (Task::make_positions): draw number `draw` of `rows` rows, the loss at the last of
+/// `steps` steps. The same arguments give the same window.
+using PositionFunction = std::function<const Window&(std::uint64_t draw, int rows, int steps)>;
+
 /// What a trainer hands to a learner: the longest stretch and the batch, known before the first step.
 struct StretchShape {
   int steps = 0;  // T
@@ -33,6 +37,7 @@ struct StretchShape {
   std::int64_t examples = 0;   // rows show examples 0 ... examples - 1 (Window::example); 0: they have no numbers
   bool accuracy = false;   // count right predictions: the targets are labels
   std::uint64_t seed = 1;  // of what the learner draws
+  PositionFunction positions = {};  // none: a learner that estimates cannot be made
 };
 
 /// Means per weighted step and row, predicted before they were learned from; NaN where there was none.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace throughtime {
 
@@ -45,6 +46,27 @@ struct FppConfig {
   std::string start = "stored";            // sliding_tbptt: first state of a window: stored, shifted (the last of the one before)
 };
 
+/// How the decay of gradients is estimated: adaptive_tbptt, and tbptt where it logs estimates (docs/adaptive-tbptt.md).
+struct EstimateConfig {
+  double delta = 0.1;               // the relative bias that is tolerated
+  int shortest = 2;                 // K_min
+  int longest = 100;                // K_max
+  int lags = 100;                   // R
+  int tail = 0;                     // tau: beta comes from the lags tau ... R; 0: the integer part of 0.9 R
+  int positions = 0;                // S; 0: as many as the batch has rows
+  int burn_in = 20;                 // steps from the zero state before the R cells
+  int repeats = 1;                  // estimates behind one choice of K: the integer part of their mean
+  int every = 0;                    // updates between estimates; 0: once per epoch
+  bool first = true;                // estimate before the first update, as Algorithm 1; false: K_0 until the next one is due
+  int logged = 0;                   // further estimates that are only logged, for bars; they do not count as data
+  std::string decay = "regression";  // regression (Eq. 22), max (Eq. 21), quantile
+  double quantile = 0.1;             // alpha of the quantile
+  std::string norm = "euclidean";    // of dL/dh: euclidean, per_layer, weighted
+  std::string gradient_size = "norms";   // C_k: norms (of 1.6), vectors (of their sum), exact (of the parameter gradient)
+  bool dropout = true;                   // on during estimates
+  std::vector<std::string> variants = {};  // of the released code: decay_variant_names()
+};
+
 /// Declared once here; each learner reads the fields it knows.
 struct LearnerConfig {
   std::string name = "bptt";
@@ -54,6 +76,11 @@ struct LearnerConfig {
   int steps = 0;                  // tbptt: cells in a window
   int losses = 0;                 // tbptt: its last steps that carry a loss
   int stride = 0;                 // tbptt: steps between windows
+  int chunk = 0;                  // tbptt: no window looks back over a multiple of this many steps; 0: off
+  bool ref_stream = false;        // tbptt with chunk: the released code's stale states at the ends of a chunk
+  std::string rate_scaling = "auto";  // tbptt: the rate times none, sqrt(K) or K; auto: sqrt if adaptive, else none
+  bool clip_by_losses = false;        // tbptt: the clip norm is divided by the losses of a window
+  EstimateConfig estimate;            // adaptive_tbptt; tbptt where estimates are logged
 
   int windows = 0;                       // fptt: K, windows of a sequence; or window_length
   int window_length = 0;                 // fptt: steps of a window, instead of K

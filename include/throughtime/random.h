@@ -14,6 +14,7 @@ enum class Purpose : std::uint32_t {
   dropout_output = 5,
   sampling = 6,
   shuffle = 7,
+  positions = 8,
 };
 
 /// Counter-based random numbers (Philox 4x32, ten rounds): a number is a pure function of the seed and

@@ -20,6 +20,7 @@ enum class Metric {
   cross_entropy,       // nats
   perplexity,          // exp(cross-entropy)
   bits_per_character,  // cross-entropy / ln 2
+  published_perplexity,  // of the losses of whole chunks of 100 steps, divided by the number of all steps
   nll,                 // -log density of an event's mark and time, nats
   time_rmse,           // root of the mean squared error of the expected time of the next event
   mark_error,          // share of events whose most probable mark is wrong
@@ -30,7 +31,8 @@ enum class Metric {
 
 /// "mse", "accuracy", "cross_entropy", "perplexity", "bpc", "nll", ...
 std::string metric_name(Metric metric);
-/// The metric that belongs to a mean loss; those that need predictions are refused.
+/// The metric that belongs to a mean loss; those that need predictions are refused. A published
+/// perplexity takes the mean that is its own.
 double metric_of_loss(Metric metric, double mean_loss);
 bool higher_is_better(Metric metric);
 
@@ -61,7 +63,7 @@ struct TaskConfig {
   std::vector<std::string> files = {};  // text: train, validation and test file, or one file that is cut by `splits`;
                                         // point_process: the same, or train and test; none: book orders
   int minimum_count = 0;                // text: rarer tokens are read as <unk>; 0: all tokens count
-  bool published_metric = false;        // point_process: the published_ metrics beside the exact ones
+  bool published_metric = false;        // text, point_process: the published_ metrics beside the exact ones
   int evaluation_columns = 0;           // rows of an evaluation of text, series, points; 0: 10, 1, 64 or 1
   std::string path = {};                // series: the file of the inputs, and of the targets unless they have their own
   std::string target_path = {};         // series: the file of the targets
@@ -107,6 +109,12 @@ class Task {
   /// lives in the task until the next call, which allocates only for more rows than any call before. Batches 0 ..
   /// batches() - 1 are the first pass over a finite split, the next ones the second pass, and so on.
   virtual const Window& make_batch(Split split, std::uint64_t iteration, int batch) = 0;
+
+  /// Random places of the training data where `columns` rows are trained side by side: a window of `steps` steps and
+  /// `rows` rows, each of them one (column, position) with a loss at its last step alone. A pure function of the seed
+  /// and the arguments, which leaves the batches as they are. Rows of short sequences begin with padding. The window
+  /// lives in the task until the next call.
+  virtual const Window& make_positions(std::uint64_t draw, int columns, int rows, int steps);
 
   /// Batches of one pass over a split: each example is in exactly one of them, rows that are left over in the last one
   /// have weight 0. 0: the split is generated and never ends.

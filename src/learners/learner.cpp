@@ -27,6 +27,8 @@ const std::vector<Row>& rows() {
       {{"bptt", "back-propagation through the whole stretch; memory = full or recompute"}, make_bptt, no_stream},
       {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"}, make_tbptt,
        tbptt_stream},
+      {{"adaptive_tbptt", "truncated, K chosen so that the relative bias of the gradient stays below `delta`"},
+       make_adaptive_tbptt},
       {{"fptt", "forward propagation: K windows, an update after each, held near their average"}, make_fptt,
        fptt_stream},
       {{"fpp", "fixed point propagation: T-step trajectories from a buffer whose states are variables too"}, make_fpp},

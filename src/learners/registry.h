@@ -14,6 +14,7 @@ std::unique_ptr<Learner> make_bptt(const LearnerConfig& config, Trainee& trainee
 std::unique_ptr<Learner> make_bptt_recompute(Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_bptt_aux(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
+std::unique_ptr<Learner> make_adaptive_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_fpp(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_sliding_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);

@@ -4,6 +4,7 @@
 
 #include "tasks/registry.h"
 #include "throughtime/error.h"
+#include "throughtime/random.h"
 
 namespace throughtime {
 
@@ -50,6 +51,30 @@ void ColumnTask::fill_resets(Split split, Window& window) const {
   window.reset.resize(resets.empty() ? 0 : window.weight.size());
   for (std::size_t i = 0; i < window.reset.size(); ++i)
     window.reset[i] = resets[static_cast<std::size_t>(window.start[i % rows]) + i / rows];
+}
+
+const Window& ColumnTask::make_positions(std::uint64_t draw, int columns, int rows, int steps) {
+  require_rows(name_, rows);
+  const std::int64_t length = column_steps(Split::train, columns);
+  require_long_data(name_, steps, length);
+  const Random random(seed_, Purpose::positions);
+  const auto count = static_cast<std::size_t>(rows);
+  const std::int64_t stride = entries(Split::train) / columns;
+  positions_.steps = steps;
+  positions_.batch = rows;
+  positions_.sources = {&source(Split::train), 1};
+  positions_.start.resize(count);
+  for (std::size_t row = 0; row < count; ++row) {
+    const auto sequence = static_cast<std::uint32_t>(row);
+    const auto column = random.below(static_cast<std::uint64_t>(columns), draw, sequence, 0);
+    const auto first = random.below(static_cast<std::uint64_t>(length - steps + 1), draw, sequence, 1);
+    positions_.start[row] = static_cast<std::int64_t>(column) * stride + static_cast<std::int64_t>(first);
+  }
+  positions_.weight.assign(static_cast<std::size_t>(steps) * count, 0.0f);
+  std::fill(positions_.weight.end() - rows, positions_.weight.end(), 1.0f);
+  fill_resets(Split::train, positions_);
+  positions_.mask_key = positions_mask_key(seed_, draw);
+  return positions_;
 }
 
 }  // namespace throughtime

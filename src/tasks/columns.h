@@ -18,6 +18,7 @@ class ColumnTask : public Task {
   bool has(Split split) const override { return column_steps(split, 1) > 0; }
   std::int64_t batches(Split split, int batch) const override;
   const Window& make_batch(Split split, std::uint64_t iteration, int batch) override;
+  const Window& make_positions(std::uint64_t draw, int columns, int rows, int steps) override;
   int evaluation_batch(int batch) const override { return evaluation_columns_ > 0 ? evaluation_columns_ : batch; }
 
  protected:
@@ -45,7 +46,7 @@ class ColumnTask : public Task {
   int evaluation_columns_;
   std::array<Source, 3> sources_;
   std::array<std::span<const std::uint8_t>, 3> resets_;
-  Window window_;
+  Window window_, positions_;
 };
 
 }  // namespace throughtime

@@ -34,57 +34,114 @@ class SequenceTask final : public Task {
   const Window& make_batch(Split split, std::uint64_t iteration, int batch) override {
     require_rows(name_, batch);
     if (!has(split)) refuse(name_, "there are no examples in the {} split", split_name(split));
-    if (batch != window_.batch) resize(batch);
+    if (batch != batch_.window.batch) resize_batch(batch);
     int shown = 0;
-    std::fill(window_.example.begin(), window_.example.end(), -1);
+    std::fill(batch_.window.example.begin(), batch_.window.example.end(), -1);
     for (; shown < batch; ++shown) {
       const std::int64_t number = order_.number(split, iteration, shown, batch);
       if (number < 0) break;
-      set_->write(split, static_cast<std::uint64_t>(number), shown, row_span(shown));
-      if (!window_.example.empty()) window_.example[static_cast<std::size_t>(shown)] = number;
+      set_->write(split, static_cast<std::uint64_t>(number), shown, row_span(batch_, shown));
+      if (!batch_.window.example.empty()) batch_.window.example[static_cast<std::size_t>(shown)] = number;
     }
     weigh(shown);
-    window_.mask_key = batch_mask_key(seed_, split, iteration);
-    return window_;
+    batch_.window.mask_key = batch_mask_key(seed_, split, iteration);
+    return batch_.window;
+  }
+
+  /// Random sequences, each up to a random step that has a loss; what lies before a sequence is padding.
+  const Window& make_positions(std::uint64_t draw, int, int rows, int steps) override {
+    require_rows(name_, rows);
+    require_long_data(name_, steps, shape_.length);
+    if (rows != places_.window.batch) resize(places_, rows, false);
+    const Random random(seed_, Purpose::positions);
+    const auto examples =
+        set_->endless() ? std::uint64_t{1} << 40 : static_cast<std::uint64_t>(set_->size(Split::train));
+    const auto count = static_cast<std::size_t>(rows);
+    Window& window = places_.window;
+    window.steps = steps;
+    window.source.resize(count);
+    window.start.resize(count);
+    window.weight.assign(static_cast<std::size_t>(steps) * count, 0.0f);
+    window.reset.assign(window.weight.size(), 0);
+    std::fill(window.weight.end() - rows, window.weight.end(), 1.0f);
+    for (int row = 0; row < rows; ++row) {
+      const auto sequence = static_cast<std::uint32_t>(row);
+      set_->write(Split::train, random.below(examples, draw, sequence, 0), row, row_span(places_, row));
+      const auto losses = static_cast<std::uint64_t>(loss_steps());
+      const int last = shape_.first_loss + static_cast<int>(random.below(losses, draw, sequence, 1));
+      window.source[row] = row;
+      window.start[row] = last + 1 - steps;
+      if (last < steps) window.reset[static_cast<std::size_t>(steps - 1 - last) * count + row] = 1;
+    }
+    window.mask_key = positions_mask_key(seed_, draw);
+    return window;
   }
 
  private:
-  void resize(int batch) {
+  /// Sequences laid end to end, and the window's part that does not change.
+  struct Store {
+    std::vector<float> values;         // [B, T, reals]
+    std::vector<std::int32_t> tokens;  // [B, T]
+    std::vector<std::int32_t> labels;  // [B, T] or [B]
+    std::vector<float> targets;        // [B, T, outputs] or [B, outputs]
+    std::vector<Source> sources;       // one of all rows, or one for each
+    Window window;
+  };
+
+  void resize(Store& store, int batch, bool one_source) {
     const auto rows = static_cast<std::size_t>(batch);
     const std::size_t steps = rows * static_cast<std::size_t>(shape_.length);
     const std::size_t targets = shape_.one_target ? rows : steps;
     const auto outputs = static_cast<std::size_t>(shape_.head.outputs);
-    values_.resize(steps * static_cast<std::size_t>(shape_.input.reals));
-    tokens_.resize(shape_.input.vocabulary > 0 ? steps : 0);
-    labels_.resize(shape_.labels ? targets : 0);
-    targets_.resize(shape_.labels ? 0 : targets * outputs);
-    source_.steps = steps;
-    source_.reals = shape_.input.reals;
-    source_.values = values_;
-    source_.tokens = tokens_;
-    window_.steps = shape_.length;
-    window_.batch = batch;
-    window_.sources = {&source_, 1};
-    if (shape_.one_target) {
-      window_.targets.layout = TargetLayout::per_row;
-      window_.targets.width = shape_.labels ? 0 : shape_.head.outputs;
-      window_.targets.labels = labels_;
-      window_.targets.values = targets_;
-    } else {
-      source_.labels = labels_;
-      source_.target_width = shape_.labels ? 0 : shape_.head.outputs;
-      source_.target_values = targets_;
+    store.values.resize(steps * static_cast<std::size_t>(shape_.input.reals));
+    store.tokens.resize(shape_.input.vocabulary > 0 ? steps : 0);
+    store.labels.resize(shape_.labels ? targets : 0);
+    store.targets.resize(shape_.labels ? 0 : targets * outputs);
+    store.window.batch = batch;
+    describe_sources(store, one_source ? 1 : rows);
+    if (!shape_.one_target) return;
+    store.window.targets.layout = TargetLayout::per_row;
+    store.window.targets.width = shape_.labels ? 0 : shape_.head.outputs;
+    store.window.targets.labels = store.labels;
+    store.window.targets.values = store.targets;
+  }
+
+  void describe_sources(Store& store, std::size_t count) {
+    const auto part = [&](const auto& numbers, std::size_t index) {
+      const std::size_t size = numbers.size() / count;
+      return std::span(numbers).subspan(index * size, size);
+    };
+    const auto steps = static_cast<std::size_t>(store.window.batch) * static_cast<std::size_t>(shape_.length);
+    store.sources.assign(count, Source());
+    for (std::size_t i = 0; i < count; ++i) {
+      Source& source = store.sources[i];
+      source.steps = steps / count;
+      source.reals = shape_.input.reals;
+      source.values = part(store.values, i);
+      source.tokens = part(store.tokens, i);
+      if (shape_.one_target) continue;
+      source.labels = part(store.labels, i);
+      source.target_width = shape_.labels ? 0 : shape_.head.outputs;
+      source.target_values = part(store.targets, i);
     }
-    if (!set_->endless()) window_.example.resize(rows);
-    window_.start.resize(rows);
-    for (int row = 0; row < batch; ++row) window_.start[row] = static_cast<std::int64_t>(row) * shape_.length;
-    window_.weight.resize(steps);
-    window_.reset.assign(steps, 0);
-    std::fill_n(window_.reset.begin(), batch, std::uint8_t{1});
+    store.window.sources = store.sources;
+  }
+
+  void resize_batch(int batch) {
+    resize(batch_, batch, true);
+    Window& window = batch_.window;
+    const auto rows = static_cast<std::size_t>(batch);
+    window.steps = shape_.length;
+    if (!set_->endless()) window.example.resize(rows);
+    window.start.resize(rows);
+    for (int row = 0; row < batch; ++row) window.start[row] = static_cast<std::int64_t>(row) * shape_.length;
+    window.weight.resize(rows * static_cast<std::size_t>(shape_.length));
+    window.reset.assign(window.weight.size(), 0);
+    std::fill_n(window.reset.begin(), batch, std::uint8_t{1});
     shown_ = -1;
   }
 
-  SequenceSpan row_span(int row) {
+  SequenceSpan row_span(Store& store, int row) {
     const auto first = static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.length);
     const auto length = static_cast<std::size_t>(shape_.length);
     const auto reals = static_cast<std::size_t>(shape_.input.reals);
@@ -92,12 +149,12 @@ class SequenceTask final : public Task {
     const std::size_t target = shape_.one_target ? static_cast<std::size_t>(row) : first;
     const std::size_t count = shape_.one_target ? 1 : length;
     SequenceSpan span;
-    span.values = std::span(values_).subspan(first * reals, length * reals);
-    if (!tokens_.empty()) span.tokens = std::span(tokens_).subspan(first, length);
+    span.values = std::span(store.values).subspan(first * reals, length * reals);
+    if (!store.tokens.empty()) span.tokens = std::span(store.tokens).subspan(first, length);
     if (shape_.labels) {
-      span.labels = std::span(labels_).subspan(target, count);
+      span.labels = std::span(store.labels).subspan(target, count);
     } else {
-      span.targets = std::span(targets_).subspan(target * outputs, count * outputs);
+      span.targets = std::span(store.targets).subspan(target * outputs, count * outputs);
     }
     return span;
   }
@@ -106,9 +163,10 @@ class SequenceTask final : public Task {
   void weigh(int shown) {
     if (shown == shown_) return;
     shown_ = shown;
-    std::fill(window_.weight.begin(), window_.weight.end(), 0.0f);
+    Window& window = batch_.window;
+    std::fill(window.weight.begin(), window.weight.end(), 0.0f);
     for (int step = shape_.first_loss; step < shape_.length; ++step)
-      std::fill_n(window_.weight.begin() + static_cast<std::ptrdiff_t>(step) * window_.batch, shown, 1.0f);
+      std::fill_n(window.weight.begin() + static_cast<std::ptrdiff_t>(step) * window.batch, shown, 1.0f);
   }
 
   std::string name_;
@@ -116,13 +174,8 @@ class SequenceTask final : public Task {
   std::unique_ptr<SequenceSet> set_;
   SequenceShape shape_;
   SequenceOrder order_;
-  std::vector<float> values_;         // [B, T, reals]
-  std::vector<std::int32_t> tokens_;  // [B, T]
-  std::vector<std::int32_t> labels_;  // [B, T] or [B]
-  std::vector<float> targets_;        // [B, T, outputs] or [B, outputs]
-  int shown_ = -1;                    // rows with a weight; -1: not weighed yet
-  Source source_;
-  Window window_;
+  Store batch_, places_;
+  int shown_ = -1;  // rows with a weight; -1: not weighed yet
 };
 
 }  // namespace

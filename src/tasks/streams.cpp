@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/row_store.h"
 #include "tasks/registry.h"
+#include "tasks/row_stores.h"
 #include "throughtime/error.h"
+#include "throughtime/random.h"
 
 namespace throughtime {
 namespace {
+
+constexpr std::int64_t endless_places = 1 << 16;  // of an endless stream, where random ones are drawn
 
 class StreamTask final : public Task {
  public:
@@ -18,10 +21,7 @@ class StreamTask final : public Task {
         stream_(std::move(stream)),
         shape_(stream_->shape()),
         history_(config.history),
-        capacity_(static_cast<std::size_t>(2 * history_ + shape_.window)) {
-    row_weight_.resize(capacity_);
-    row_reset_.resize(capacity_);
-  }
+        capacity_(static_cast<std::size_t>(2 * history_ + shape_.window)) {}
 
   InputConfig input() const override { return shape_.input; }
   HeadConfig head() const override { return shape_.head; }
@@ -33,12 +33,28 @@ class StreamTask final : public Task {
   void save(const std::string& directory) const override { stream_->save(directory); }
   void load(const std::string& directory) override {
     stream_->load(directory);
-    window_.batch = 0;  // what was made before the load is void
+    window_.batch = positions_.batch = 0;  // what was made before the load is void
   }
 
   std::int64_t batches(Split split, int batch) const override {
     const std::int64_t pass = stream_->pass_steps(split, batch);
     return (pass + shape_.window - 1) / shape_.window;
+  }
+
+  const Window& make_positions(std::uint64_t draw, int columns, int rows, int steps) override {
+    require_rows(name_, rows);
+    const std::int64_t pass = stream_->pass_steps(Split::train, columns);
+    const std::int64_t length = pass > 0 ? pass : endless_places + steps;
+    require_long_data(name_, steps, length);
+    if (positions_.batch != rows || positions_.steps != steps) places_.resize(shape_, rows, static_cast<std::size_t>(steps));
+    one_source_per_row(positions_, rows);
+    positions_.steps = steps;
+    positions_.weight.assign(static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows), 0.0f);
+    positions_.reset.assign(positions_.weight.size(), 0);
+    for (int row = 0; row < rows; ++row) write_place(draw, columns, row, length);
+    positions_.sources = places_.sources(static_cast<std::size_t>(steps), 0);
+    positions_.mask_key = positions_mask_key(seed_, draw);
+    return positions_;
   }
 
   const Window& make_batch(Split split, std::uint64_t iteration, int batch) override {
@@ -73,17 +89,48 @@ class StreamTask final : public Task {
     return {number / windows * pass + first, steps, number > 0};
   }
 
+  static void one_source_per_row(Window& window, int batch) {
+    window.batch = batch;
+    window.source.resize(static_cast<std::size_t>(batch));
+    for (int row = 0; row < batch; ++row) window.source[row] = row;
+    window.start.assign(static_cast<std::size_t>(batch), 0);
+  }
+
+  static void copy_flags(const StepSpan& span, int row, Window& window) {
+    for (std::size_t step = 0; step < span.steps(); ++step) {
+      const std::size_t entry = step * window.start.size() + static_cast<std::size_t>(row);
+      window.weight[entry] = span.weight[step];
+      window.reset[entry] = span.reset[step];
+    }
+  }
+
+  /// One random place that ends with a loss: drawn again, or moved back to the last loss before its end.
+  void write_place(std::uint64_t draw, int columns, int row, std::int64_t length) {
+    const Random random(seed_, Purpose::positions);
+    const auto sequence = static_cast<std::uint32_t>(row);
+    const auto steps = static_cast<std::size_t>(positions_.steps);
+    const auto places = static_cast<std::uint64_t>(length - positions_.steps + 1);
+    for (std::uint64_t attempt = 0; attempt < 100; ++attempt) {
+      const auto column = static_cast<int>(random.below(static_cast<std::uint64_t>(columns), draw, sequence, 2 * attempt));
+      auto first = static_cast<std::int64_t>(random.below(places, draw, sequence, 2 * attempt + 1));
+      StepSpan span = places_.span(row, 0, steps);
+      stream_->write(Split::train, column, columns, first, span);
+      const auto last = std::find_if(span.weight.rbegin(), span.weight.rend(), [](float weight) { return weight != 0; });
+      const auto moved = static_cast<std::int64_t>(last - span.weight.rbegin());
+      if (last == span.weight.rend() || moved > first) continue;
+      if (moved > 0) {
+        span = places_.span(row, 0, steps);
+        stream_->write(Split::train, column, columns, first - moved, span);
+      }
+      std::fill(span.weight.begin(), span.weight.end() - 1, 0.0f);
+      return copy_flags(span, row, positions_);
+    }
+    refuse(name_, "no step with a loss was found at 100 random places of {} steps", positions_.steps);
+  }
+
   void resize(int batch) {
-    const auto rows = static_cast<std::size_t>(batch);
-    values_.resize(batch, capacity_, static_cast<std::size_t>(shape_.input.reals));
-    tokens_.resize(batch, capacity_, shape_.input.vocabulary > 0 ? 1 : 0);
-    labels_.resize(batch, capacity_, shape_.labels ? 1 : 0);
-    targets_.resize(batch, capacity_, shape_.labels ? 0 : static_cast<std::size_t>(shape_.head.outputs));
-    sources_.resize(rows);
-    window_.batch = batch;
-    window_.source.resize(rows);
-    for (int row = 0; row < batch; ++row) window_.source[row] = row;
-    window_.start.resize(rows);
+    stores_.resize(shape_, batch, capacity_);
+    one_source_per_row(window_, batch);
     held_first_ = 0;
     held_end_ = -1;
   }
@@ -98,65 +145,31 @@ class StreamTask final : public Task {
     held_end_ = position;
   }
 
-  /// Writes steps held_end_ ... of a row; its weights and resets are in row_weight_ and row_reset_ afterwards.
-  void write_row(int row, std::size_t steps) {
-    const auto first = static_cast<std::size_t>(held_end_ - held_first_);
-    std::fill_n(row_weight_.begin(), steps, 1.0f);
-    std::fill_n(row_reset_.begin(), steps, std::uint8_t{0});
-    StepSpan span;
-    span.values = values_.part(row, first, steps);
-    span.tokens = tokens_.part(row, first, steps);
-    span.labels = labels_.part(row, first, steps);
-    span.targets = targets_.part(row, first, steps);
-    span.weight = std::span(row_weight_).first(steps);
-    span.reset = std::span(row_reset_).first(steps);
+  /// Writes steps held_end_ ... of a row.
+  StepSpan write_row(int row, std::size_t steps) {
+    const StepSpan span = stores_.span(row, static_cast<std::size_t>(held_end_ - held_first_), steps);
     stream_->write(split_, row, window_.batch, held_end_, span);
+    return span;
   }
 
   void append(const Place& place) {
     const auto steps = static_cast<std::size_t>(place.steps);
     if (static_cast<std::size_t>(held_end_ - held_first_) + steps > capacity_) drop_past();
     window_.steps = place.steps;
-    window_.weight.resize(steps * sources_.size());
-    window_.reset.resize(steps * sources_.size());
+    window_.weight.resize(steps * window_.start.size());
+    window_.reset.resize(steps * window_.start.size());
     for (int row = 0; row < window_.batch; ++row) {
-      write_row(row, steps);
-      for (std::size_t step = 0; step < steps; ++step) {
-        const std::size_t entry = step * sources_.size() + static_cast<std::size_t>(row);
-        window_.weight[entry] = row_weight_[step];
-        window_.reset[entry] = row_reset_[step];
-      }
+      copy_flags(write_row(row, steps), row, window_);
       window_.start[row] = place.position;
     }
     held_end_ += place.steps;
-    describe_sources();
+    window_.sources = stores_.sources(static_cast<std::size_t>(held_end_ - held_first_), held_first_);
   }
 
   void drop_past() {
     const std::int64_t kept = std::min<std::int64_t>(history_, held_end_ - held_first_);
-    const auto from = static_cast<std::size_t>(held_end_ - held_first_ - kept);
-    const auto count = static_cast<std::size_t>(kept);
-    values_.move_to_front(window_.batch, from, count);
-    tokens_.move_to_front(window_.batch, from, count);
-    labels_.move_to_front(window_.batch, from, count);
-    targets_.move_to_front(window_.batch, from, count);
+    stores_.move_to_front(static_cast<std::size_t>(held_end_ - held_first_ - kept), static_cast<std::size_t>(kept));
     held_first_ = held_end_ - kept;
-  }
-
-  void describe_sources() {
-    const auto held = static_cast<std::size_t>(held_end_ - held_first_);
-    for (int row = 0; row < window_.batch; ++row) {
-      Source& source = sources_[static_cast<std::size_t>(row)];
-      source.steps = held;
-      source.first = held_first_;
-      source.reals = shape_.input.reals;
-      source.target_width = shape_.labels ? 0 : shape_.head.outputs;
-      source.values = values_.part(row, 0, held);
-      source.tokens = tokens_.part(row, 0, held);
-      source.labels = labels_.part(row, 0, held);
-      source.target_values = targets_.part(row, 0, held);
-    }
-    window_.sources = sources_;
   }
 
   std::string name_;
@@ -165,14 +178,10 @@ class StreamTask final : public Task {
   StreamShape shape_;
   std::int64_t history_;
   std::size_t capacity_;  // steps of a row in store
-  RowStore<float> values_, targets_;
-  RowStore<std::int32_t> tokens_, labels_;
-  std::vector<float> row_weight_;
-  std::vector<std::uint8_t> row_reset_;
-  std::vector<Source> sources_;  // [B]
+  RowStores stores_, places_;  // of batches; of random places
   Split split_ = Split::train;
   std::int64_t held_first_ = 0, held_end_ = -1;  // positions [held_first_, held_end_) are in store
-  Window window_;
+  Window window_, positions_;
 };
 
 /// Keeps the sequence that each row is showing.

@@ -26,6 +26,8 @@ std::string metric_name(Metric metric) {
       return "perplexity";
     case Metric::bits_per_character:
       return "bpc";
+    case Metric::published_perplexity:
+      return "published_perplexity";
     case Metric::nll:
       return "nll";
     case Metric::time_rmse:
@@ -45,6 +47,7 @@ std::string metric_name(Metric metric) {
 double metric_of_loss(Metric metric, double mean_loss) {
   switch (metric) {
     case Metric::perplexity:
+    case Metric::published_perplexity:
       return std::exp(mean_loss);
     case Metric::bits_per_character:
       return mean_loss / std::numbers::ln2;
@@ -69,13 +72,37 @@ std::uint64_t split_iteration(Split split, std::uint64_t iteration) {
   return iteration | static_cast<std::uint64_t>(split) << split_shift;
 }
 
-std::uint64_t batch_mask_key(std::uint64_t seed, Split split, std::uint64_t iteration) {
+const Window& Task::make_positions(std::uint64_t, int, int, int) {
+  refuse("task", "this task hands out no random places of its training data, so nothing can be estimated on it");
+}
+
+namespace {
+
+std::uint64_t mask_key(std::uint64_t seed, std::uint64_t counter) {
   constexpr std::uint32_t key_purpose = 0xffffffff;  // no Random uses it: its purposes are small numbers
-  const std::uint64_t counter = split_iteration(split, iteration);
   const auto words =
       philox({static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, key_purpose},
              {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
   return static_cast<std::uint64_t>(words[1]) << 32 | words[0];
+}
+
+}  // namespace
+
+std::uint64_t batch_mask_key(std::uint64_t seed, Split split, std::uint64_t iteration) {
+  return mask_key(seed, split_iteration(split, iteration));
+}
+
+std::uint64_t positions_mask_key(std::uint64_t seed, std::uint64_t draw) {
+  return mask_key(seed, draw | std::uint64_t{3} << split_shift);  // the range that no split has
+}
+
+void require_long_data(std::string_view speaker, int steps, std::int64_t length) {
+  if (steps < 1) refuse(speaker, "a random place needs at least 1 step, got {}", steps);
+  if (steps > length)
+    refuse(speaker,
+           "lags and burn-in together ({} steps) are longer than a row of the training data ({} steps); lower "
+           "learner.lags or learner.burn_in",
+           steps, length);
 }
 
 void require_rows(std::string_view speaker, int batch) {

@@ -73,7 +73,9 @@ class TextTask final : public ColumnTask {
       : ColumnTask(config, seed, 1, 10),
         corpus_(corpus_of(config)),
         shares_(shares_of(config, {0.9, 0.05, 0.05})),
-        words_(config.unit == "word") {
+        words_(config.unit == "word"),
+        published_(config.published_metric) {
+    if (published_ && !words_) refuse("text", "task.published_metric is of words; task.unit is '{}'", config.unit);
     require_range("text", "task.minimum_count", config.minimum_count, 0, 1'000'000'000);
     corpus_.options.minimum_count = static_cast<std::size_t>(config.minimum_count);
     if (config.minimum_count > 0)
@@ -85,6 +87,7 @@ class TextTask final : public ColumnTask {
   InputConfig input() const override { return {.vocabulary = static_cast<int>(vocabulary_.size())}; }
   HeadConfig head() const override { return {.name = "softmax", .outputs = static_cast<int>(vocabulary_.size())}; }
   std::vector<Metric> metrics() const override {
+    if (published_) return {Metric::perplexity, Metric::cross_entropy, Metric::published_perplexity};
     return {words_ ? Metric::perplexity : Metric::bits_per_character, Metric::cross_entropy};
   }
   std::string baseline_text() const override { return "how often each token is in the training part"; }
@@ -133,7 +136,7 @@ class TextTask final : public ColumnTask {
 
   Corpus corpus_;
   std::vector<double> shares_;
-  bool words_;
+  bool words_, published_;
   Vocabulary vocabulary_;
   std::vector<std::vector<std::int32_t>> tokens_;  // of each file
 };

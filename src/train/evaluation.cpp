@@ -9,6 +9,7 @@ namespace throughtime {
 namespace {
 
 constexpr int part_steps = 128;  // the longest part of a window that is unrolled at once
+constexpr int published_chunk = 100;  // Metric::published_perplexity: steps that count together or not at all
 
 std::int32_t most_probable(const double* predictions, int outputs) {
   return static_cast<std::int32_t>(std::max_element(predictions, predictions + outputs) - predictions);
@@ -39,7 +40,8 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
   const std::int64_t pass = task_.batches(split, batch_);
   const std::uint64_t begin = pass > 0 ? 0 : first;
   const auto count = static_cast<std::uint64_t>(pass > 0 ? pass : batches);
-  loss_sum_ = weight_sum_ = correct_sum_ = 0;
+  loss_sum_ = weight_sum_ = correct_sum_ = chunk_sum_ = whole_chunks_sum_ = 0;
+  chunk_step_ = 0;
   if (points_)
     point_scores_.emplace(engine_.model().classes(), published_points_ ? longest_interval(split, count) : 0.0);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -55,7 +57,9 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
 
 double Evaluator::score(Metric metric) const {
   if (metric == Metric::accuracy) return correct_sum_ / weight_sum_;
-  return PointScores::knows(metric) ? point_scores_->score(metric) : metric_of_loss(metric, loss_sum_ / weight_sum_);
+  if (PointScores::knows(metric)) return point_scores_->score(metric);
+  const double sum = metric == Metric::published_perplexity ? whole_chunks_sum_ : loss_sum_;
+  return metric_of_loss(metric, sum / weight_sum_);
 }
 
 /// Of the events of one pass.
@@ -104,6 +108,7 @@ void Evaluator::add_part(const Window& part) {
       const auto entry = static_cast<std::size_t>(step) * static_cast<std::size_t>(part.batch) + row;
       weight_sum_ += weight;
       loss_sum_ += weight * loss_values_[entry];
+      chunk_sum_ += weight * loss_values_[entry];
       if (!predictions_) continue;
       const double* predictions = prediction_values_.data() + entry * static_cast<std::size_t>(outputs);
       const RowTarget<float> target = row_target(engine_.model(), part, step, row);
@@ -111,6 +116,10 @@ void Evaluator::add_part(const Window& part) {
       if (points_)
         point_scores_->add(step_ + step, weight, loss_values_[entry], predictions, target.label, target.values[0]);
     }
+    if (++chunk_step_ < published_chunk) continue;
+    whole_chunks_sum_ += chunk_sum_;
+    chunk_sum_ = 0;
+    chunk_step_ = 0;
   }
 }
 

@@ -60,6 +60,8 @@ class Evaluator {
   double loss_sum_ = 0, weight_sum_ = 0, correct_sum_ = 0;
   std::optional<PointScores> point_scores_;
   std::int64_t step_ = 0;  // of the column, where the part begins
+  double chunk_sum_ = 0, whole_chunks_sum_ = 0;  // of the losses of the current chunk; of the whole ones before it
+  int chunk_step_ = 0;
 };
 
 }  // namespace throughtime

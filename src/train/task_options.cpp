@@ -82,7 +82,7 @@ void add_data_task_options(std::vector<Option>& table) {
           {"task.minimum_count", FIELD(int, task.minimum_count), "text: rarer tokens are read as <unk>; 0: keep all",
            at_least(0)},
           {"task.published_metric", FIELD(bool, task.published_metric),
-           "point_process: also the biased figures of the adaptive TBPTT paper"},
+           "text, point_process: also the biased figures of the adaptive TBPTT paper (whole chunks of 100 steps over all steps)"},
           {"task.path", FIELD(std::string, task.path),
            "series: the recording (.csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw, .bin)"},
           {"task.inputs", FIELD(Names, task.inputs), "series: input columns by name or number; none: all"},

@@ -52,7 +52,11 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
                              .terminal = task_->terminal(),
                              .examples = task_->examples(),
                              .accuracy = judged_by_accuracy(*task_),
-                             .seed = config.train.seed})),
+                             .seed = config.train.seed,
+                             .positions = [task = task_.get(), batch = config.train.batch](
+                                              std::uint64_t draw, int rows, int steps) -> const Window& {
+                               return task->make_positions(draw, batch, rows, steps);
+                             }})),
       evaluator_(*engine_, *task_, config.train.batch),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),

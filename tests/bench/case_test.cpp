@@ -26,6 +26,12 @@ TEST(BenchCase, LanguageModelEmbedsAtTheWidthOfTheLayer) {
   EXPECT_EQ(parsed.inputs, 256);
 }
 
+TEST(BenchCase, PhiIsAStateOnlyPullBack) {
+  const Case parsed = parse_case("phi-lstm-b64-h50-t100");
+  EXPECT_EQ(parsed.kind, Kind::phi);
+  EXPECT_EQ(parsed.steps, 100);
+}
+
 TEST(BenchCase, RnnIsTheTanhCell) { EXPECT_EQ(parse_case("bptt-rnn-b1-h1-t1").cell, "rnn_tanh"); }
 
 TEST(BenchCase, DefaultCasesParse) {

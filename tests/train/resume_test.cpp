@@ -76,6 +76,14 @@ RunConfig config_of(const Variant& v, const std::filesystem::path& directory) {
     config.learner.fpp.steps = 4;
     config.learner.fpp.start = "shifted";
   }
+  if (v.learner == "adaptive_tbptt") {
+    config.learner.estimate.lags = 5;
+    config.learner.estimate.burn_in = 2;
+    config.learner.estimate.shortest = 1;
+    config.learner.estimate.longest = 4;
+    config.learner.estimate.every = 2;
+    config.learner.estimate.logged = 3;
+  }
   if (v.learner.starts_with("tbptt:")) {
     config.learner.preset = v.learner.substr(6);
     config.learner.truncation = 4;
@@ -180,7 +188,8 @@ std::vector<Variant> variants() {
   const std::vector<std::string> tasks = {"add", "stream", "copy", "cycle_world"};
   const std::vector<std::string> learners = {"bptt",        "recompute",      "tbptt:plain",
                                              "tbptt:paper", "tbptt:original", "fptt",
-                                             "fpp:plain",   "fpp:decay",      "fpp:random", "sliding_tbptt"};
+                                             "fpp:plain",   "fpp:decay",      "fpp:random", "sliding_tbptt",
+                                             "adaptive_tbptt"};
   std::vector<std::string> optimizers;
   for (const OptimizerType* optimizer : all_optimizers()) optimizers.push_back(optimizer->name);
   const std::vector<std::string> schedules = {"constant", "factor_at", "plateau", "inverse_sqrt"};

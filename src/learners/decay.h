@@ -1,0 +1,79 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "throughtime/learner_config.h"
+
+namespace throughtime {
+
+// How fast gradients decay and how long a truncation must be, from mean norms alone: Sections 4.2 and 4.3 of Aicher,
+// Foti and Fox (2019), with their symbols. No engine, no model.
+
+/// What was collected at random places: mean norms over them.
+struct PhiMeans {
+  std::vector<double> phi;            // [R + 1]: mean of phi_k = |dL_s/dh_{s-k}|
+  std::vector<double> log_phi = {};   // [R + 1]: mean of log phi_k over the places where it is positive (mean_of_logs)
+  std::vector<double> gradient = {};  // [R + 1]: C_k where it is not the sum of phi: |sum of mean vectors|, or |g_k| / M
+};
+
+/// Everything that the estimators need to know.
+struct DecayOptions {
+  int tail = 0;  // tau
+  std::string decay = "regression";
+  double quantile = 0.1;
+  bool mean_of_logs = false;        // the mean after the logarithm
+  bool phi_from_one = false;        // 11: phi_0 is left out and tau is one lag later
+  bool tau_twice = false;           // 12: phi_tau in the sum and in the tail
+  bool tight_tail = false;          // 13: the tail of a geometric sequence for K >= tau
+  bool ols_all_lags = false;        // 14: the regression takes every lag with log phi >= -50
+  bool max_from_tau = false;        // 15: only pairs that begin at tau
+  bool global_lower_bound = false;  // 16: one lower bound for all K, from C one lag further on
+  bool unit_bias = false;           // 18: with beta >= 1 the bias is 1 for K < tau, instead of unknown
+};
+
+/// beta, E and Delta of one estimate.
+class DecayEstimate {
+ public:
+  /// tau = options.tail lies between 1 and R - 1.
+  DecayEstimate(const PhiMeans& means, const DecayOptions& options);
+
+  double beta() const { return beta_; }
+  /// Whether is met: beta is a number below 1.
+  bool decays() const { return beta_ < 1; }
+  int tail() const { return options_.tail; }
+  int lags() const { return static_cast<int>(phi_.size()) - 1; }  // R
+  const std::vector<double>& phi() const { return phi_; }
+
+  /// E(K): bound of the absolute bias, divided by M (Eq. 23).
+  double absolute_bias(int k) const;
+  /// Delta(K): estimate of the relative bias (Eq. 24); infinity where nothing can be said.
+  double relative_bias(int k) const;
+  /// kappa-hat: the smallest K in [shortest, longest] whose relative bias is below delta, else longest (Eq. 25).
+  int truncation(double delta, int shortest, int longest) const;
+
+ private:
+  double gradient_size(int k) const;  // C_k
+
+  DecayOptions options_;
+  std::vector<double> phi_;       // [R + 1]
+  std::vector<double> gradient_;  // [R + 1]
+  std::vector<double> largest_;   // [R + 1]: D(k), max over j <= k of C_j - E(j)
+  double beta_ = 0;
+};
+
+/// log beta from y_k = log phi_k at lags first, first + 1, ...; -infinity marks a lag to skip. With fewer than two usable
+/// lags the tail is zero: -infinity.
+double regression_slope(const std::vector<double>& y, int first, int last);
+double max_slope(const std::vector<double>& y, int first, int last, bool from_first_only = false);
+double quantile_slope(const std::vector<double>& y, int first, int last, double alpha);
+
+/// The options that a configuration of `lags` lags describes; refuses values that cannot be.
+DecayOptions decay_options(const EstimateConfig& config);
+
+std::vector<std::string> decay_names();
+std::vector<std::string> decay_variant_names();
+std::vector<std::string> phi_norm_names();
+std::vector<std::string> gradient_size_names();
+
+}  // namespace throughtime

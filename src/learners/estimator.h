@@ -1,0 +1,45 @@
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "learners/phi.h"
+#include "throughtime/archive.h"
+
+namespace throughtime {
+
+/// Estimates of the decay during training: lines 3-7 of Algorithm 1. Draws that choose K and draws that are only logged
+/// have numbers of their own, so that logging changes nothing.
+class TruncationEstimator {
+ public:
+  TruncationEstimator(Engine& engine, const EstimateConfig& config, int batch, PositionFunction positions);
+
+  /// K = kappa-hat(delta): the integer part of the mean over config.repeats draws.
+  int choose(Buffer parameters);
+  /// Notes beta and the relative bias at `truncation`: of config.logged further draws, or of those that chose it.
+  void log(Buffer parameters, int truncation);
+
+  /// Steps that were read to choose K, in a row of the data: (burn-in + R) for every draw.
+  std::int64_t rows() const { return rows_; }
+  std::vector<Diagnostic> diagnostics() const;
+  std::size_t activation_bytes() const { return collector_.activation_bytes(); }
+  void archive(Archive& archive);
+
+ private:
+  void note(const std::vector<PhiMeans>& draws, int truncation);
+
+  EstimateConfig config_;
+  DecayOptions options_;
+  PhiCollector collector_;
+  std::vector<PhiMeans> chosen_by_;  // the draws of the last choice
+  std::uint64_t choices_ = 0, logs_ = 0;  // draws so far
+  std::int64_t rows_ = 0;
+  double beta_ = std::numeric_limits<double>::quiet_NaN();
+  double bias_ = beta_, bias_low_ = beta_, bias_high_ = beta_;
+  double kappa_ = beta_;  // of the noted draws
+};
+
+/// The mean over draws of the same size.
+PhiMeans mean_of(const std::vector<PhiMeans>& draws);
+
+}  // namespace throughtime
