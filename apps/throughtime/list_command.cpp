@@ -30,12 +30,15 @@ Listing list_cells() {
   return rows;
 }
 
+std::string target_text(TargetKind kind) {
+  if (kind == TargetKind::label_or_distribution) return "label or distribution";
+  return kind == TargetKind::probabilities ? "values from 0 to 1" : "values";
+}
+
 Listing list_heads() {
   Listing rows;
   for (const HeadType* head : all_heads())
-    rows.push_back({{"name", head->name},
-                    {"target", head->target == TargetKind::values ? "values" : "label or distribution"},
-                    {"description", head->description}});
+    rows.push_back({{"name", head->name}, {"target", target_text(head->target)}, {"description", head->description}});
   return rows;
 }
 

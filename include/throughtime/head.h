@@ -11,6 +11,7 @@ namespace throughtime {
 enum class TargetKind {
   label_or_distribution,  // a class, or a distribution over the classes
   values,                 // one number per output
+  probabilities,          // one number from 0 to 1 per output
 };
 
 /// The target of one row: a label (>= 0), or `values` [outputs].

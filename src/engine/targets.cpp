@@ -89,7 +89,8 @@ void check_target(const Model& model, const Window& window, int step, int row) {
   }
   if (offer.values.empty())
     refuse("window", "no target at step {}, row {}, where the loss weight is not 0: the {} head needs {}", step, row,
-           model.head().name, model.head().target == TargetKind::values ? "target values" : "labels or distributions");
+           model.head().name,
+           model.head().target == TargetKind::label_or_distribution ? "labels or distributions" : "target values");
   if (offer.width != model.outputs())
     refuse("window", "targets must have {} numbers, one per output of the {} head, got {}", model.outputs(),
            model.head().name, offer.width);
@@ -102,6 +103,12 @@ void check_target(const Model& model, const Window& window, int step, int row) {
     refuse("window", "target {} at step {}, row {} (source {}, position {}) must be a finite number, got {}", i, step,
            row, source_of(window, row), place_at(window, step, row).position(), values[i]);
   }
+  if (model.head().target != TargetKind::probabilities) return;
+  for (std::size_t i = 0; i < width; ++i)
+    if (values[i] < 0 || values[i] > 1)
+      refuse("window",
+             "target {} at step {}, row {} (source {}, position {}) must be between 0 and 1 for the {} head, got {}", i,
+             step, row, source_of(window, row), place_at(window, step, row).position(), model.head().name, values[i]);
 }
 
 }  // namespace
