@@ -1,32 +1,12 @@
-// Counts what a training step allocates. This program replaces the global operator new for that.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <ostream>
 
+#include "allocations/counted_new.h"
 #include "support/random_problem.h"
 #include "throughtime/learner.h"
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* block = std::malloc(size > 0 ? size : 1)) return block;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete[](void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete[](void* block, std::size_t) noexcept { std::free(block); }
 
 namespace throughtime::testing {
 namespace {
@@ -73,10 +53,10 @@ TEST_P(SteadyState, AllocatesNothing) {
   const RateFunction rate = [](std::int64_t) { return 1e-3; };
   for (int i = 0; i < 3; ++i) learner->learn(stretches[static_cast<std::size_t>(i)], rate);
 
-  const std::int64_t before = allocations.load();
+  const std::int64_t before = allocations();
   const std::size_t bytes = bytes_in_use();
   for (int i = 3; i < 8; ++i) learner->learn(stretches[static_cast<std::size_t>(i)], rate);
-  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_EQ(allocations() - before, 0);
   EXPECT_EQ(bytes_in_use(), bytes);
 }
 
