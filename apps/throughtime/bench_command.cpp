@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/batches.h"
 #include "bench/case.h"
 #include "bench/run_case.h"
 #include "commands.h"
@@ -19,7 +20,7 @@ namespace throughtime {
 namespace {
 
 struct BenchOptions {
-  std::vector<std::string> cases = bench::default_cases();
+  std::vector<std::string> cases;  // empty: all
   std::string against;
   bool json = false;
   bool quick = false;
@@ -93,14 +94,61 @@ void check(const BenchOptions& options) {
   require_range("bench", "--repeats", options.repeats, 1, 10000);
   if (!options.against.empty() && options.against != "torch")
     refuse("bench", "--against must be torch, got {}", options.against);
-  for (const std::string& name : options.cases) bench::parse_case(name);
+}
+
+/// What to measure, in the order of the tables.
+struct Plan {
+  std::vector<std::string> cases;
+  std::vector<bench::BatchCase> batches;
+};
+
+Plan plan_of(const BenchOptions& options) {
+  if (options.cases.empty()) return {bench::default_cases(), bench::all_batch_cases()};
+  Plan plan;
+  for (const std::string& name : options.cases) {
+    if (bench::is_batch_case(name))
+      plan.batches.push_back(bench::find_batch_case(name));
+    else
+      plan.cases.push_back(bench::parse_case(name).name);
+  }
+  return plan;
+}
+
+std::string table_text(const std::vector<bench::BatchResult>& results) {
+  Table table(
+      {{"batch of 128 rows", false}, {"steps"}, {"made in ms"}, {"learned from in ms"}, {"share"}, {"", false}});
+  for (const bench::BatchResult& result : results)
+    table.add_row({result.name, fmt::format("{}", result.steps), time_text(result.make_ms),
+                   time_text(result.iteration_ms), fmt::format("{:.2f} %", 100 * result.share),
+                   result.share > bench::BatchResult::most ? "too slow" : ""});
+  return table.text(style_of(STDOUT_FILENO));
+}
+
+/// Data sets that are not there are left out, unless they were asked for by name.
+void run_batches(const BenchOptions& options, const std::vector<bench::BatchCase>& cases) {
+  std::vector<bench::BatchResult> results;
+  for (const bench::BatchCase& chosen : cases) {
+    fmt::print(stderr, "{}: making batches, and an iteration that learns from one\n", chosen.name);
+    try {
+      results.push_back(bench::run_batch_case(chosen, options.threads, effort_of(options)));
+    } catch (const InvalidInput& missing) {
+      if (!options.cases.empty()) throw;
+      fmt::print(stderr, "{}: left out: {}\n", chosen.name, missing.what());
+      continue;
+    }
+    if (!options.json) continue;
+    fmt::print("{}\n", bench::json_line(results.back()));
+    std::fflush(stdout);
+  }
+  if (!options.json && !results.empty()) fmt::print("{}", table_text(results));
 }
 
 void run_bench(const BenchOptions& options) {
   check(options);
+  const Plan plan = plan_of(options);
   bool with_peer = !options.against.empty();
   std::vector<bench::CaseResult> results;
-  for (const std::string& name : options.cases) {
+  for (const std::string& name : plan.cases) {
     fmt::print(stderr, "{}: ours and the floor\n", name);
     bench::CaseResult result = bench::run_case(name, options.threads, effort_of(options), options.verbose);
     if (with_peer) with_peer = add_peer(options, result);
@@ -110,7 +158,8 @@ void run_bench(const BenchOptions& options) {
     }
     results.push_back(std::move(result));
   }
-  if (!options.json) fmt::print("{}", table_text(results, options.threads));
+  if (!options.json && !results.empty()) fmt::print("{}", table_text(results, options.threads));
+  run_batches(options, plan.batches);
 }
 
 }  // namespace
@@ -119,7 +168,9 @@ void add_bench_command(CLI::App& app) {
   const auto options = std::make_shared<BenchOptions>();
   options->peer.directory = THROUGHTIME_PEERS_DIRECTORY;
   CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone and against PyTorch");
-  command->add_option("--cases", options->cases, "Cases such as bptt-gru-b64-h96-t100, separated by commas")
+  command
+      ->add_option("--cases", options->cases,
+                   "Cases such as bptt-gru-b64-h96-t100 or batch-mnist-rows, separated by commas; else all")
       ->delimiter(',');
   command->add_option("--against", options->against, "A peer to measure as well: torch");
   command->add_flag("--json", options->json, "One JSON object per line and case");
