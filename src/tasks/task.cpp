@@ -58,6 +58,8 @@ std::uint64_t batch_mask_key(std::uint64_t seed, Split split, std::uint64_t iter
   return static_cast<std::uint64_t>(words[1]) << 32 | words[0];
 }
 
+HeldOut nothing_held_out(TaskConfig&) { return HeldOut::nothing; }
+
 void require_rows(std::string_view speaker, int batch) {
   if (batch < 1) refuse(speaker, "a batch needs at least 1 row, got {}", batch);
 }

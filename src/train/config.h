@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,8 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& o
 /// it has none. `arm` picks one of them; empty: all.
 std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
                                  const std::string& arm = "");
+/// Paths do not depend on where a run is continued from: those that are relative become `base`/path.
+void make_paths_absolute(RunConfig& config, const std::filesystem::path& base);
 /// Where a run's files go: run.directory, or runs/NAME.
 std::string run_directory(const RunConfig& config);
 /// The whole configuration, defaults included, as TOML that `parse_config` reads back.
@@ -81,6 +84,7 @@ std::string resolved_config(const RunConfig& config);
 
 /// The model that the options describe, with the inputs and the head that the task needs.
 ModelConfig make_model_config(const ModelOptions& options, const Task& task);
+ModelConfig make_model_config(const ModelOptions& options, const InputConfig& input, const HeadConfig& head);
 EngineConfig make_engine_config(const RunOptions& options);
 
 }  // namespace throughtime
