@@ -8,10 +8,9 @@
 namespace throughtime::bench {
 namespace {
 
-/// Five significant digits are more than a clock gives.
 nlohmann::ordered_json number_or_null(std::optional<double> value) {
   if (!value || !std::isfinite(*value)) return nullptr;
-  return std::stod(fmt::format("{:.5g}", *value));
+  return rounded(*value);
 }
 
 nlohmann::ordered_json time_or_null(const std::optional<PeerTime>& peer) {
@@ -24,6 +23,8 @@ nlohmann::ordered_json threads_or_null(const std::optional<PeerTime>& peer) {
 }
 
 }  // namespace
+
+double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 
 std::string json_line(const CaseResult& result) {
   const nlohmann::ordered_json line = {

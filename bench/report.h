@@ -31,6 +31,9 @@ struct CaseResult {
   }
 };
 
+/// Five significant digits are more than a clock gives.
+double rounded(double value);
+
 /// One JSON object on one line; what is absent is null.
 std::string json_line(const CaseResult& result);
 

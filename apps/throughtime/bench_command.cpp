@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/batches.h"
 #include "bench/case.h"
 #include "bench/costs.h"
 #include "bench/online_case.h"
@@ -20,14 +21,8 @@
 namespace throughtime {
 namespace {
 
-std::vector<std::string> all_default_cases() {
-  std::vector<std::string> cases = bench::default_cases();
-  cases.push_back("online-tbptt-lstm-b1-h32-k10");
-  return cases;
-}
-
 struct BenchOptions {
-  std::vector<std::string> cases = all_default_cases();
+  std::vector<std::string> cases;  // empty: all
   std::string against;
   bool json = false;
   bool costs = false;
@@ -122,11 +117,6 @@ void check(const BenchOptions& options) {
   require_range("bench", "--repeats", options.repeats, 1, 10000);
   if (!options.against.empty() && options.against != "torch")
     refuse("bench", "--against must be torch, got {}", options.against);
-  for (const std::string& name : options.cases)
-    if (bench::is_online_case(name))
-      bench::parse_online_case(name);
-    else
-      bench::parse_case(name);
 }
 
 /// Speed and latency of learning one observation at a time.
@@ -150,16 +140,65 @@ std::string table_text(const std::vector<bench::OnlineResult>& results) {
   return table.text(style_of(STDOUT_FILENO));
 }
 
-/// Those of the cases that are online ones, on one core; a line of JSON each where that is asked for.
-std::vector<bench::OnlineResult> run_online(const BenchOptions& options) {
+/// On one core.
+void run_online(const BenchOptions& options, const std::vector<std::string>& cases) {
   std::vector<bench::OnlineResult> results;
-  for (const std::string& name : options.cases) {
-    if (!bench::is_online_case(name)) continue;
+  for (const std::string& name : cases) {
     fmt::print(stderr, "{}: one observation at a time\n", name);
     results.push_back(bench::run_online_case(name, options.quick ? 1 : 8));
     if (options.json) fmt::print("{}\n", bench::json_line(results.back()));
   }
-  return results;
+  if (!options.json && !results.empty()) fmt::print("{}", table_text(results));
+}
+
+/// What to measure, in the order of the tables.
+struct Plan {
+  std::vector<std::string> cases;
+  std::vector<std::string> online;
+  std::vector<bench::BatchCase> batches;
+};
+
+Plan plan_of(const BenchOptions& options) {
+  if (options.cases.empty()) return {bench::default_cases(), {"online-tbptt-lstm-b1-h32-k10"}, bench::all_batch_cases()};
+  Plan plan;
+  for (const std::string& name : options.cases) {
+    if (bench::is_batch_case(name))
+      plan.batches.push_back(bench::find_batch_case(name));
+    else if (bench::is_online_case(name))
+      plan.online.push_back(bench::parse_online_case(name).name);
+    else
+      plan.cases.push_back(bench::parse_case(name).name);
+  }
+  return plan;
+}
+
+std::string table_text(const std::vector<bench::BatchResult>& results) {
+  Table table(
+      {{"batch of 128 rows", false}, {"steps"}, {"made in ms"}, {"learned from in ms"}, {"share"}, {"", false}});
+  for (const bench::BatchResult& result : results)
+    table.add_row({result.name, fmt::format("{}", result.steps), time_text(result.make_ms),
+                   time_text(result.iteration_ms), fmt::format("{:.2f} %", 100 * result.share),
+                   result.share > bench::BatchResult::most ? "too slow" : ""});
+  return table.text(style_of(STDOUT_FILENO));
+}
+
+/// Data sets that are not there are left out, unless they were asked for by name.
+void run_batches(const BenchOptions& options, const std::vector<bench::BatchCase>& cases) {
+  std::vector<bench::BatchResult> results;
+  for (const bench::BatchCase& chosen : cases) {
+    fmt::print(stderr, "{}: making batches, and an iteration that learns from one\n", chosen.name);
+    try {
+      results.push_back(bench::run_batch_case(chosen, options.threads, effort_of(options)));
+    } catch (const InvalidInput& missing) {
+      if (!options.cases.empty()) throw;
+      fmt::print(stderr, "{}: left out: {}\n", chosen.name, missing.what());
+      continue;
+    }
+    if (!options.json) continue;
+    fmt::print("{}\n", bench::json_line(results.back()));
+    std::fflush(stdout);
+  }
+  if (!options.json && !results.empty()) fmt::print("{}", table_text(results));
 }
 
 void run_bench(const BenchOptions& options) {
@@ -168,10 +207,10 @@ void run_bench(const BenchOptions& options) {
     fmt::print("{}", costs_text());
     return;
   }
+  const Plan plan = plan_of(options);
   bool with_peer = !options.against.empty();
   std::vector<bench::CaseResult> results;
-  for (const std::string& name : options.cases) {
-    if (bench::is_online_case(name)) continue;
+  for (const std::string& name : plan.cases) {
     fmt::print(stderr, "{}: ours and the floor\n", name);
     bench::CaseResult result = bench::run_case(name, options.threads, effort_of(options), options.verbose);
     if (with_peer) with_peer = add_peer(options, result);
@@ -181,10 +220,9 @@ void run_bench(const BenchOptions& options) {
     }
     results.push_back(std::move(result));
   }
-  const std::vector<bench::OnlineResult> online = run_online(options);
-  if (options.json) return;
-  if (!results.empty()) fmt::print("{}", table_text(results, options.threads));
-  if (!online.empty()) fmt::print("{}", table_text(online));
+  if (!options.json && !results.empty()) fmt::print("{}", table_text(results, options.threads));
+  run_online(options, plan.online);
+  run_batches(options, plan.batches);
 }
 
 }  // namespace
@@ -193,7 +231,9 @@ void add_bench_command(CLI::App& app) {
   const auto options = std::make_shared<BenchOptions>();
   options->peer.directory = THROUGHTIME_PEERS_DIRECTORY;
   CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone and against PyTorch");
-  command->add_option("--cases", options->cases, "Cases such as bptt-gru-b64-h96-t100, separated by commas")
+  command
+      ->add_option("--cases", options->cases,
+                   "Cases such as bptt-gru-b64-h96-t100 or batch-mnist-rows, separated by commas; else all")
       ->delimiter(',');
   command->add_option("--against", options->against, "A peer to measure as well: torch");
   command->add_flag("--costs", options->costs,

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "commands.h"
 #include "core/names.h"
@@ -17,6 +18,8 @@ namespace {
 struct EvaluateArguments {
   std::string run;
   std::string split = "test";
+  std::string data;
+  std::vector<std::string> overrides;
   bool best = false;
   bool json = false;
 };
@@ -27,9 +30,10 @@ Split split_of(const std::string& name) {
   refuse_unknown("evaluate", "split", name, {"train", "validation", "test"});
 }
 
-void evaluate(const EvaluateArguments& arguments) {
+void evaluate(EvaluateArguments arguments) {
   const Split split = split_of(arguments.split);
-  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best);
+  if (!arguments.data.empty()) arguments.overrides.push_back("task.data=" + arguments.data);
+  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best, arguments.overrides);
   if (!trainer->task().has(split))
     refuse("evaluate", "the task {} has no {} split", trainer->plan().task, arguments.split);
   const Evaluation evaluation = trainer->evaluate(split);
@@ -58,6 +62,10 @@ void add_evaluate_command(CLI::App& app) {
   const auto arguments = std::make_shared<EvaluateArguments>();
   command->add_option("run", arguments->run, "Directory of the run")->required();
   command->add_option("--split", arguments->split, "train, validation or test")->capture_default_str();
+  command->add_option("--data", arguments->data, "Where the data sets lie now (task.data)")->type_name("DIRECTORY");
+  command->add_option("--set", arguments->overrides, "Where the run's own files lie now: task.path=FILE")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
   command->add_flag("--json", arguments->json, "One JSON object instead of a table");
   command->callback([arguments] { evaluate(*arguments); });

@@ -6,9 +6,10 @@
 #include "commands.h"
 #include "core/names.h"
 #include "throughtime/error.h"
+#include "train/checkpoint.h"
 #include "train/environment.h"
 #include "train/files.h"
-#include "train/session.h"
+#include "train/trained_model.h"
 
 namespace throughtime {
 namespace {
@@ -23,11 +24,11 @@ struct ExportArguments {
 
 void write_weights(const ExportArguments& arguments) {
   if (arguments.format != "safetensors") refuse_unknown("export", "format", arguments.format, {"safetensors"});
-  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best);
-  const std::vector<double> values = trainer->engine().read(trainer->parameters());
+  TrainedModel trained(arguments.run, arguments.best);
+  const std::vector<double> values = trained.engine().read(trained.parameters());
   TensorFile file;
-  file.metadata = {{"format", "pt"}, {version_key, version()}, {config_key, resolved_config(trainer->config())}};
-  for (const ParameterBlock& block : trainer->engine().model().parameters().blocks()) {
+  file.metadata = {{"format", "pt"}, {version_key, version()}, {config_key, resolved_config(trained.config())}};
+  for (const ParameterBlock& block : trained.model().parameters().blocks()) {
     const bool recurrent = block.name.starts_with("rnn.");
     if (arguments.strip_prefix && !recurrent) continue;
     file.tensors.push_back(float_tensor(arguments.strip_prefix ? block.name.substr(4) : block.name,

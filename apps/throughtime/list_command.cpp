@@ -31,16 +31,23 @@ Listing list_cells() {
 }
 
 std::string target_text(TargetKind kind) {
-  if (kind == TargetKind::values) return "values";
-  return kind == TargetKind::label_and_interval ? "label and interval" : "label or distribution";
+  switch (kind) {
+    case TargetKind::label_or_distribution:
+      return "label or distribution";
+    case TargetKind::label_and_interval:
+      return "label and interval";
+    case TargetKind::probabilities:
+      return "values from 0 to 1";
+    case TargetKind::values:
+      break;
+  }
+  return "values";
 }
 
 Listing list_heads() {
   Listing rows;
   for (const HeadType* head : all_heads())
-    rows.push_back({{"name", head->name},
-                    {"target", target_text(head->target)},
-                    {"description", head->description}});
+    rows.push_back({{"name", head->name}, {"target", target_text(head->target)}, {"description", head->description}});
   return rows;
 }
 

@@ -17,7 +17,6 @@
 #include "stream_answers.h"
 #include "throughtime/error.h"
 #include "train/predictor.h"
-#include "train/session.h"
 
 namespace throughtime {
 namespace {
@@ -51,7 +50,9 @@ class StepReader {
     ++line_;
     step = {};
     try {
-      return json_ ? read_json(line, step) : read_csv(line, step);
+      if (!(json_ ? read_json(line, step) : read_csv(line, step))) return false;
+      predictor_.require_width(step.reals);
+      return true;
     } catch (const Json::exception& error) {
       refuse("predict", "line {}: {}", line_, error.what());
     } catch (const InvalidInput& error) {
@@ -212,8 +213,8 @@ void predict(const PredictArguments& arguments) {
   }
   const bool json_in = is_json(arguments.format);
   const bool json_out = is_json(arguments.output.empty() ? arguments.format : arguments.output);
-  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best);
-  Predictor predictor(*trainer, RunDirectory(arguments.run).task().string());
+  TrainedModel trained(arguments.run, arguments.best);
+  Predictor predictor(trained);
   if (arguments.top > 0 && !predictor.classifies())
     refuse("predict", "--top is for models that choose between classes; this one predicts numbers");
   std::ifstream file;

@@ -13,6 +13,7 @@
 #include "narrator.h"
 #include "terminal.h"
 #include "throughtime/error.h"
+#include "train/run_directory.h"
 #include "train/trials.h"
 
 namespace throughtime {
@@ -29,6 +30,7 @@ struct TuneArguments {
 
 struct Trial {
   std::string setting;  // "optimizer.rate=0.01 model.hidden=32"
+  std::string name;     // the same as the name of a directory
   RunConfig config;
   Outcome outcome = {};
 };
@@ -51,33 +53,52 @@ std::vector<Trial> make_trials(const TuneArguments& arguments) {
   for (const std::vector<std::string>& point : grid_points(axes)) {
     std::vector<std::string> overrides = arguments.overrides;
     overrides.insert(overrides.end(), point.begin(), point.end());
-    Trial trial{fmt::format("{}", fmt::join(point, " ")), load_config(arguments.config, overrides, arguments.arm)};
+    Trial trial{fmt::format("{}", fmt::join(point, " ")), directory_name(point),
+                load_config(arguments.config, overrides, arguments.arm)};
     if (trial.config.train.evaluate_every == 0)
       refuse("tune",
              "trials are compared on validation data: set train.evaluate_every (--set train.evaluate_every=100)");
-    const std::string part = "-tune/" + directory_name(point);
+    const std::string part = "-tune/" + trial.name;
     trial.config.run.directory = run_directory(trial.config) + part;
     trial.config.run.name += part;
     trials.push_back(std::move(trial));
   }
+  // What the last trial asks for must not be refused only after the first has been trained.
+  for (const Trial& trial : trials)
+    if (!RunDirectory(trial.config.run.directory).is_run()) Trainer{trial.config};
   return trials;
 }
 
+/// The run of the best setting, and what it learns from.
+struct Final {
+  RunConfig config;
+  std::string data;  // in words
+  Outcome outcome = {};
+};
+
 /// The best setting on all training data: what was held out of it is given back, where the task can do that.
-RunConfig final_config(const Trial& best, const TuneArguments& arguments) {
-  RunConfig config = best.config;
+Final final_run(const Trial& best, const TuneArguments& arguments) {
+  Final last{.config = best.config};
   const RunConfig base = load_config(arguments.config, arguments.overrides, arguments.arm);
-  config.run.directory = run_directory(base) + "-tune/best";
-  config.run.name = base.run.name + "-tune/best";
-  RunConfig whole = config;
-  whole.task.validation = 0;
-  if (make_task(whole.task, whole.train.seed)->has(Split::validation)) return config;
-  // Nothing is left to stop by: as many iterations as were best.
-  whole.train.iterations = best.outcome.best_iteration;
-  whole.train.epochs = 0;
-  whole.train.evaluate_every = 0;
-  whole.train.patience = 0;
-  return whole;
+  const std::string part = "-tune/best/" + best.name;
+  last.config.run.directory = run_directory(base) + part;
+  last.config.run.name = base.run.name + part;
+  const HeldOut held_out = give_back_validation(last.config.task);
+  if (held_out == HeldOut::nothing) {
+    last.data = "the same budget again: validation data is generated, nothing was held out";
+  } else if (held_out == HeldOut::kept) {
+    last.data = fmt::format("the same budget again: {} cannot join its validation data to its training data",
+                            last.config.task.name);
+  } else {
+    // Nothing is left to stop by: as many iterations as were best.
+    TrainOptions& train = last.config.train;
+    train.iterations = best.outcome.best_iteration;
+    train.epochs = 0;
+    train.evaluate_every = 0;
+    train.patience = 0;
+    last.data = fmt::format("training and validation data, {} iterations, which were best", train.iterations);
+  }
+  return last;
 }
 
 std::string number_text(double value) { return std::isfinite(value) ? fmt::format("{:.5f}", value) : ""; }
@@ -100,13 +121,14 @@ std::string table_text(const std::vector<Trial>& trials, const Trial& best) {
   return table.text(style_of(STDOUT_FILENO));
 }
 
-std::string json_text(const std::vector<Trial>& trials, const Trial& best, const Outcome& final_outcome) {
+std::string json_text(const std::vector<Trial>& trials, const Trial& best, const Final& last) {
   nlohmann::ordered_json line = {{"best", best.setting},
                                  {"metric", best.outcome.metric},
                                  {"validation_loss", best.outcome.validation_loss},
-                                 {"test_loss", final_outcome.test_loss},
-                                 {"test_" + best.outcome.metric, final_outcome.test_metric},
-                                 {"run", final_outcome.run},
+                                 {"test_loss", last.outcome.test_loss},
+                                 {"test_" + best.outcome.metric, last.outcome.test_metric},
+                                 {"run", last.outcome.run},
+                                 {"trained_on", last.data},
                                  {"trials", nlohmann::ordered_json::array()}};
   for (const Trial& trial : trials)
     line["trials"].push_back({{"setting", trial.setting},
@@ -129,14 +151,16 @@ void tune(const TuneArguments& arguments) {
       best = &trial;
   if (best == nullptr)
     fail("tune", "none of the {} trials has a validation loss: {}", trials.size(), trials.front().outcome.failure);
-  const Outcome final_outcome = run_narrated_trial(final_config(*best, arguments), true, arguments.quiet, "tune");
-  if (!final_outcome.failure.empty()) fail("tune", "the best setting failed: {}", final_outcome.failure);
+  Final last = final_run(*best, arguments);
+  if (!arguments.quiet) fmt::print(stderr, "best: {}; trained once more on {}\n", best->setting, last.data);
+  last.outcome = run_narrated_trial(last.config, true, arguments.quiet, "tune");
+  if (!last.outcome.failure.empty()) fail("tune", "the best setting failed: {}", last.outcome.failure);
   if (arguments.json) {
-    fmt::print("{}", json_text(trials, *best, final_outcome));
+    fmt::print("{}", json_text(trials, *best, last));
     return;
   }
-  fmt::print("{}best: {}; trained in {}: test {} {}\n", table_text(trials, *best), best->setting, final_outcome.run,
-             final_outcome.metric, number_text(final_outcome.test_metric));
+  fmt::print("{}best: {}\ntrained once more in {} on {}: test {} {}\n", table_text(trials, *best), best->setting,
+             last.outcome.run, last.data, last.outcome.metric, number_text(last.outcome.test_metric));
 }
 
 }  // namespace

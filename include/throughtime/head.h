@@ -12,7 +12,13 @@ enum class TargetKind {
   label_or_distribution,  // a class, or a distribution over the classes
   values,                 // one number per output
   label_and_interval,     // a class, and how long it takes until it comes: at least 0
+  probabilities,          // one number from 0 to 1 per output
 };
+
+/// Whether a target of that kind may be a label.
+inline bool takes_label(TargetKind kind) {
+  return kind == TargetKind::label_or_distribution || kind == TargetKind::label_and_interval;
+}
 
 /// The target of one row: a label (>= 0), or `values` [outputs]; of label_and_interval both, with `values` [1].
 template <class Real>

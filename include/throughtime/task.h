@@ -131,12 +131,21 @@ class Task {
   double metric(double mean_loss) const { return metric_of_loss(metrics().front(), mean_loss); }
 };
 
+/// What becomes of the validation data when the last model is to learn from all there is.
+enum class HeldOut {
+  nothing,     // it is generated apart from the training data: there is nothing to give back
+  given_back,  // training reads it now
+  kept,        // the task cannot learn from it
+};
+
 /// A task as the registry knows it.
 struct TaskType {
   std::string name;
   std::string description;
   std::string metric;  // the name of its first metric
   std::unique_ptr<Task> (*make)(const TaskConfig& config, std::uint64_t seed) = nullptr;
+  /// Changes a configuration so that training reads the validation data too. Null: HeldOut::kept.
+  HeldOut (*give_back)(TaskConfig& config) = nullptr;
 };
 
 /// The task of that name; refuses unknown names with the nearest known one.
@@ -144,6 +153,8 @@ const TaskType& find_task(const std::string& name);
 std::vector<const TaskType*> all_tasks();
 /// Makes the task that `config.name` names; all its random numbers come from `seed`.
 std::unique_ptr<Task> make_task(const TaskConfig& config, std::uint64_t seed);
+/// TaskType::give_back of the task that `config.name` names.
+HeldOut give_back_validation(TaskConfig& config);
 
 /// The iteration counter of a generated batch: splits use disjoint ranges of 2^46 batches.
 std::uint64_t split_iteration(Split split, std::uint64_t iteration);

@@ -1,6 +1,7 @@
 #include "data/text.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "core/names.h"
@@ -22,11 +23,22 @@ void for_each_token(ByteStream& stream, const TextOptions& options, Sink&& sink)
   Tokenizer<Sink>(stream, options, sink).run();
 }
 
-/// `unseen(token, offset)` gives the id of a token that the vocabulary does not hold.
+/// Tokens of a file, for the price of reading it once more; 0 where it can be read but once. A list that grew by
+/// doubling would need the room of two.
+std::size_t tokens_in(const std::string& path, const TextOptions& options) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return 0;
+  std::size_t count = 0;
+  for_each_token(*ByteStream::open(path), options, [&count](std::string_view, std::uint64_t) { ++count; });
+  return count;
+}
+
+/// `unseen(token, offset)` gives the id of a token that the vocabulary does not hold. `expected`: room for so many ids.
 template <class Unseen>
 std::vector<std::int32_t> encode(ByteStream& stream, const TextOptions& options, const Vocabulary& vocabulary,
-                                 const Unseen& unseen) {
+                                 std::size_t expected, const Unseen& unseen) {
   std::vector<std::int32_t> ids;
+  ids.reserve(expected);
   for_each_token(stream, options, [&](std::string_view token, std::uint64_t offset) {
     std::int32_t id = vocabulary.find(token);
     if (id == Vocabulary::none) {
@@ -35,18 +47,26 @@ std::vector<std::int32_t> encode(ByteStream& stream, const TextOptions& options,
     }
     ids.push_back(id);
   });
-  ids.shrink_to_fit();
+  if (expected == 0) ids.shrink_to_fit();
   return ids;
 }
 
-std::vector<std::int32_t> encode_frozen(ByteStream& stream, const TextOptions& options, const Vocabulary& vocabulary) {
+std::vector<std::int32_t> encode_frozen(ByteStream& stream, const TextOptions& options, const Vocabulary& vocabulary,
+                                        std::size_t expected) {
   const std::int32_t unknown = vocabulary.find(options.unknown);
-  return encode(stream, options, vocabulary, [&](std::string_view token, std::uint64_t offset) {
+  return encode(stream, options, vocabulary, expected, [&](std::string_view token, std::uint64_t offset) {
     if (unknown == Vocabulary::none)
       refuse_byte(speaker, stream.name(), offset, "{} is not in the vocabulary of {} tokens, and neither is {}",
                   excerpt(token), vocabulary.size(), excerpt(options.unknown));
     return unknown;
   });
+}
+
+std::vector<std::int32_t> encode_any(ByteStream& stream, const TextOptions& options, Vocabulary& vocabulary,
+                                     std::size_t expected) {
+  if (vocabulary.frozen()) return encode_frozen(stream, options, vocabulary, expected);
+  return encode(stream, options, vocabulary, expected,
+                [&](std::string_view token, std::uint64_t) { return vocabulary.add(token); });
 }
 
 }  // namespace
@@ -108,19 +128,19 @@ Vocabulary build_vocabulary(const TokenCounts& counts, const TextOptions& option
 }
 
 std::vector<std::int32_t> encode_text(ByteStream& stream, const TextOptions& options, Vocabulary& vocabulary) {
-  if (vocabulary.frozen()) return encode_frozen(stream, options, vocabulary);
-  return encode(stream, options, vocabulary,
-                [&](std::string_view token, std::uint64_t) { return vocabulary.add(token); });
+  return encode_any(stream, options, vocabulary, 0);
 }
 
 std::vector<std::int32_t> encode_text(const std::string& path, const TextOptions& options, Vocabulary& vocabulary) {
-  return encode_text(*ByteStream::open(path), options, vocabulary);
+  const std::size_t expected = tokens_in(path, options);
+  return encode_any(*ByteStream::open(path), options, vocabulary, expected);
 }
 
 std::vector<std::int32_t> encode_text(const std::string& path, const TextOptions& options,
                                       const Vocabulary& vocabulary) {
   if (!vocabulary.frozen()) refuse(speaker, "the vocabulary must be frozen, or open to change");
-  return encode_frozen(*ByteStream::open(path), options, vocabulary);
+  const std::size_t expected = tokens_in(path, options);
+  return encode_frozen(*ByteStream::open(path), options, vocabulary, expected);
 }
 
 }  // namespace throughtime

@@ -73,7 +73,7 @@ Offer offer_at(const Window& window, int step, int row) {
 }
 
 bool uses_label(const Model& model, const Offer& offer) {
-  return model.head().target != TargetKind::values && !offer.labels.empty();
+  return takes_label(model.head().target) && !offer.labels.empty();
 }
 
 bool uses_values(const Model& model, const Offer& offer) {
@@ -87,6 +87,7 @@ const char* target_text(TargetKind kind) {
     case TargetKind::label_and_interval:
       return "labels and target values";
     case TargetKind::values:
+    case TargetKind::probabilities:
       break;
   }
   return "target values";
@@ -112,12 +113,16 @@ void check_values(const Model& model, const Window& window, const Offer& offer, 
   if ((offer.entry + 1) * width > offer.values.size())
     refuse("window", "no target values for step {}, row {}: only {} numbers are given", step, row, offer.values.size());
   const auto values = offer.values.subspan(offer.entry * width, width);
-  const bool bad = has_bad_number(values);
-  if (!bad && !(interval && values[0] < 0)) return;
-  const std::size_t i = bad ? first_bad_number(values) : 0;
-  refuse("window", "target {} at step {}, row {} (source {}, position {}) must be a finite number{}, got {}", i, step,
-         row, source_of(window, row), place_at(window, step, row).position(), interval ? " of at least 0" : "",
-         values[i]);
+  const auto refuse_value = [&](std::size_t i, const std::string& right) {
+    refuse("window", "target {} at step {}, row {} (source {}, position {}) must be {}, got {}", i, step, row,
+           source_of(window, row), place_at(window, step, row).position(), right, values[i]);
+  };
+  if (has_bad_number(values)) refuse_value(first_bad_number(values), interval ? "a finite number of at least 0" : "a finite number");
+  if (interval && values[0] < 0) refuse_value(0, "a finite number of at least 0");
+  if (model.head().target != TargetKind::probabilities) return;
+  for (std::size_t i = 0; i < width; ++i)
+    if (values[i] < 0 || values[i] > 1)
+      refuse_value(i, fmt::format("between 0 and 1 for the {} head", model.head().name));
 }
 
 void check_target(const Model& model, const Window& window, int step, int row) {

@@ -52,8 +52,8 @@ RowTarget<Real> row_target(const Model& model, const Window& window, int step, i
 /// step, row and place. Does not allocate unless it refuses.
 void check_inputs(const Model& model, const Window& window);
 
-/// Refuses targets of the wrong kind or width, labels out of range and values that are no finite numbers, wherever the
-/// loss weight of steps [first, last) is not zero. Does not allocate unless it refuses.
+/// Refuses targets of the wrong kind or width, labels and probabilities out of range and values that are no finite
+/// numbers, wherever the loss weight of steps [first, last) is not zero. Does not allocate unless it refuses.
 void check_targets(const Model& model, const Window& window, int first, int last);
 
 }  // namespace throughtime

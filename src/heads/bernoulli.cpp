@@ -56,7 +56,7 @@ HeadType bernoulli_head() {
   HeadType head;
   head.name = "bernoulli";
   head.description = "independent yes or no per output, from logits, sum over outputs";
-  head.target = TargetKind::values;
+  head.target = TargetKind::probabilities;
   head.reference = HWY_NAMESPACE::separable_kernels<HWY_NAMESPACE::NegativeLogLikelihood, double>();
   head.fast = [] { return HWY_DYNAMIC_DISPATCH(bernoulli_kernels)(); };
   return head;

@@ -15,11 +15,12 @@ constexpr std::int32_t longest_run = 1 << 30;  // longer than any trajectory
 Transitions::Transitions(const Model& model, int capacity, int rows)
     : model_(model), capacity_(capacity), rows_(rows), sources_(static_cast<std::size_t>(rows)) {
   const auto room = 2 * static_cast<std::size_t>(capacity);
-  const bool labels = model.head().target == TargetKind::label_or_distribution;
+  const bool labels = takes_label(model.head().target);
+  const bool values = model.head().target != TargetKind::label_or_distribution;
   values_.resize(rows, room, static_cast<std::size_t>(model.config().input.reals));
   tokens_.resize(rows, room, model.config().input.vocabulary > 0 ? 1 : 0);
   labels_.resize(rows, room, labels ? 1 : 0);
-  targets_.resize(rows, room, labels ? 0 : static_cast<std::size_t>(model.outputs()));
+  targets_.resize(rows, room, values ? static_cast<std::size_t>(model.target_width()) : 0);
   weights_.resize(room * static_cast<std::size_t>(rows));
   runs_.resize(weights_.size());
 }
@@ -84,7 +85,7 @@ void Transitions::drop_past() {
 
 void Transitions::describe_sources() {
   const auto held = static_cast<std::size_t>(end_ - first_);
-  const bool with_values = distributions_ || model_.head().target == TargetKind::values;
+  const bool with_values = distributions_ || model_.head().target != TargetKind::label_or_distribution;
   for (int row = 0; row < rows_; ++row) {
     Source& source = sources_[static_cast<std::size_t>(row)];
     source.steps = held;
@@ -92,11 +93,9 @@ void Transitions::describe_sources() {
     source.reals = model_.config().input.reals;
     source.values = values_.part(row, 0, held);
     source.tokens = tokens_.part(row, 0, held);
-    source.target_width = with_values ? model_.outputs() : 0;
-    if (with_values)
-      source.target_values = targets_.part(row, 0, held);
-    else
-      source.labels = labels_.part(row, 0, held);
+    source.target_width = with_values ? model_.target_width() : 0;
+    if (with_values) source.target_values = targets_.part(row, 0, held);
+    if (!distributions_) source.labels = labels_.part(row, 0, held);
   }
 }
 

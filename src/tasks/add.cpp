@@ -78,9 +78,11 @@ TaskType add_task() {
   return {.name = "add",
           .description = "sum of the two marked numbers of a sequence, asked for at its end",
           .metric = "mse",
-          .make = [](const TaskConfig& config, std::uint64_t seed) {
-            return make_sequence_task(config, seed, std::make_unique<AddSet>(config, seed));
-          }};
+          .make =
+              [](const TaskConfig& config, std::uint64_t seed) {
+                return make_sequence_task(config, seed, std::make_unique<AddSet>(config, seed));
+              },
+          .give_back = nothing_held_out};
 }
 
 std::vector<std::string> marker_names() { return {"halves", "anywhere"}; }

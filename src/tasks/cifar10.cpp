@@ -48,9 +48,12 @@ TaskType cifar10_task() {
   return {.name = "cifar10",
           .description = "the class of a photograph, read pixel by pixel",
           .metric = "accuracy",
-          .make = [](const TaskConfig& config, std::uint64_t seed) {
-            return make_sequence_task(config, seed, std::make_unique<CifarSet>(config, data_directory(config.data)));
-          }};
+          .make =
+              [](const TaskConfig& config, std::uint64_t seed) {
+                return make_sequence_task(config, seed,
+                                          std::make_unique<CifarSet>(config, data_directory(config.data)));
+              },
+          .give_back = give_back_images};
 }
 
 }  // namespace throughtime

@@ -57,9 +57,11 @@ TaskType copy_task() {
   return {.name = "copy",
           .description = "repeat ten symbols after a wait of task.length steps",
           .metric = "cross_entropy",
-          .make = [](const TaskConfig& config, std::uint64_t seed) {
-            return make_sequence_task(config, seed, std::make_unique<CopySet>(config, seed));
-          }};
+          .make =
+              [](const TaskConfig& config, std::uint64_t seed) {
+                return make_sequence_task(config, seed, std::make_unique<CopySet>(config, seed));
+              },
+          .give_back = nothing_held_out};
 }
 
 }  // namespace throughtime

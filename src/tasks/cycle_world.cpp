@@ -40,12 +40,13 @@ class CycleWorld final : public StepStream {
 }  // namespace
 
 TaskType cycle_world_task() {
-  return {.name = "cycle_world",
-          .description = "a bit that is 1 every task.period steps: say the next one",
-          .metric = "accuracy",
-          .make = [](const TaskConfig& config, std::uint64_t seed) {
-            return make_stream_task(config, seed, std::make_unique<CycleWorld>(config));
-          }};
+  return {
+      .name = "cycle_world",
+      .description = "a bit that is 1 every task.period steps: say the next one",
+      .metric = "accuracy",
+      .make = [](const TaskConfig& config,
+                 std::uint64_t seed) { return make_stream_task(config, seed, std::make_unique<CycleWorld>(config)); },
+      .give_back = nothing_held_out};
 }
 
 }  // namespace throughtime

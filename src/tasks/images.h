@@ -40,4 +40,7 @@ class ImageSet : public SequenceSet {
   SequenceShape shape_;
 };
 
+/// TaskType::give_back of image tasks.
+HeldOut give_back_images(TaskConfig& config);
+
 }  // namespace throughtime

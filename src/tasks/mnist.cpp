@@ -81,12 +81,15 @@ TaskType mnist_task() {
   return {.name = "mnist",
           .description = "the class of a handwritten digit, read pixel by pixel (in order or permuted) or row by row",
           .metric = "accuracy",
-          .make = [](const TaskConfig& config, std::uint64_t seed) {
-            const std::vector<std::string> orders = pixel_order_names();
-            if (std::find(orders.begin(), orders.end(), config.order) == orders.end())
-              refuse_unknown("mnist", "task.order", config.order, orders);
-            return make_sequence_task(config, seed, std::make_unique<MnistSet>(config, data_directory(config.data)));
-          }};
+          .make =
+              [](const TaskConfig& config, std::uint64_t seed) {
+                const std::vector<std::string> orders = pixel_order_names();
+                if (std::find(orders.begin(), orders.end(), config.order) == orders.end())
+                  refuse_unknown("mnist", "task.order", config.order, orders);
+                return make_sequence_task(config, seed,
+                                          std::make_unique<MnistSet>(config, data_directory(config.data)));
+              },
+          .give_back = give_back_images};
 }
 
 std::vector<std::string> pixel_order_names() { return {"pixels", "permuted", "rows"}; }

@@ -196,14 +196,16 @@ class RecallFiles final : public ColumnTask {
 }  // namespace
 
 TaskType recall_task() {
-  return {.name = "recall",
-          .description = "repeat each block of symbols of an unbroken stream",
-          .metric = "perplexity",
-          .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
-            alphabet_of(config.generator);
-            if (config.generator == "files") return std::make_unique<RecallFiles>(config, seed);
-            return make_stream_task(config, seed, std::make_unique<RecallStream>(config, seed));
-          }};
+  return {
+      .name = "recall",
+      .description = "repeat each block of symbols of an unbroken stream",
+      .metric = "perplexity",
+      .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
+        alphabet_of(config.generator);
+        if (config.generator == "files") return std::make_unique<RecallFiles>(config, seed);
+        return make_stream_task(config, seed, std::make_unique<RecallStream>(config, seed));
+      },
+      .give_back = [](TaskConfig& config) { return config.generator == "files" ? HeldOut::kept : HeldOut::nothing; }};
 }
 
 std::vector<std::string> generator_names() { return {"paper", "reference", "files"}; }

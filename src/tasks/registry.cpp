@@ -22,4 +22,9 @@ std::unique_ptr<Task> make_task(const TaskConfig& config, std::uint64_t seed) {
   return find_task(config.name).make(config, seed);
 }
 
+HeldOut give_back_validation(TaskConfig& config) {
+  const TaskType& type = find_task(config.name);
+  return type.give_back == nullptr ? HeldOut::kept : type.give_back(config);
+}
+
 }  // namespace throughtime

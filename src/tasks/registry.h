@@ -27,6 +27,9 @@ std::vector<std::string> image_loss_names();
 std::vector<std::string> corpus_names();
 std::vector<std::string> text_unit_names();
 
+/// TaskType::give_back of generated tasks.
+HeldOut nothing_held_out(TaskConfig& config);
+
 /// Key of the dropout masks of a batch: another one for every seed, split and batch.
 std::uint64_t batch_mask_key(std::uint64_t seed, Split split, std::uint64_t iteration);
 

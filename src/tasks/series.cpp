@@ -12,12 +12,14 @@
 namespace throughtime {
 namespace {
 
+const std::vector<double> own_shares = {0.7, 0.1, 0.2};
+
 /// The user's own recording: inputs at step t, targets at step t + horizon. Cut by time into train, validation and
 /// test, so that no target of a part lies in the next one; training reads B stretches of its part side by side.
 class SeriesTask final : public ColumnTask {
  public:
   SeriesTask(const TaskConfig& config, std::uint64_t seed)
-      : ColumnTask(config, seed, 0, 1), config_(config), shares_(shares_of(config, {0.7, 0.1, 0.2})) {
+      : ColumnTask(config, seed, 0, 1), config_(config), shares_(shares_of(config, own_shares)) {
     require_range("series", "task.horizon", config.horizon, 0, 1'000'000'000);
     read();
     cuts_ = cut_by(shares_, static_cast<std::int64_t>(inputs_.rows));
@@ -134,7 +136,8 @@ TaskType series_task() {
           .metric = "mse",
           .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
             return std::make_unique<SeriesTask>(config, seed);
-          }};
+          },
+          .give_back = [](TaskConfig& config) { return join_shares(config, own_shares); }};
 }
 
 }  // namespace throughtime

@@ -63,7 +63,7 @@ SeriesTable read_series(const std::string& path, const TaskConfig& config, const
   const std::string file = colon == std::string::npos ? path : path.substr(0, colon + 4);
   if (file.empty()) refuse("series", "task.path must name a file (CSV, NPY, NPZ, WAV or raw float32)");
   if (file != "-" && !std::filesystem::is_regular_file(file))
-    refuse("series", "cannot read {}: there is no such file; task.path and task.target_path must name one", file);
+    refuse("series", "cannot read {}: there is no such file; name it with task.path (--set task.path=FILE)", file);
   if (colon != std::string::npos) return from_array(read_npz(file, path.substr(colon + 5)), path);
   const std::string ending = ending_of(file);
   if (file == "-" || ending == ".csv" || ending == ".txt") return from_csv(file, config, columns);

@@ -21,6 +21,12 @@ std::vector<double> shares_of(const TaskConfig& config, const std::vector<double
   return shares;
 }
 
+HeldOut join_shares(TaskConfig& config, const std::vector<double>& own) {
+  const std::vector<double> shares = shares_of(config, own);
+  config.splits = {1 - shares[2], 0, shares[2]};
+  return HeldOut::given_back;
+}
+
 std::vector<std::int64_t> cut_by(const std::vector<double>& shares, std::int64_t count) {
   const auto at = [&](double share) { return std::llround(share * static_cast<double>(count)); };
   return {0, at(shares[0]), shares[2] > 0 ? at(shares[0] + shares[1]) : count, count};

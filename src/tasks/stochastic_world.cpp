@@ -82,9 +82,11 @@ TaskType stochastic_world_task() {
   return {.name = "stochastic_world",
           .description = "a bit whose odds depend on the inputs of two lags before",
           .metric = "cross_entropy",
-          .make = [](const TaskConfig& config, std::uint64_t seed) {
-            return make_stream_task(config, seed, std::make_unique<StochasticWorld>(config, seed));
-          }};
+          .make =
+              [](const TaskConfig& config, std::uint64_t seed) {
+                return make_stream_task(config, seed, std::make_unique<StochasticWorld>(config, seed));
+              },
+          .give_back = nothing_held_out};
 }
 
 }  // namespace throughtime

@@ -104,6 +104,7 @@ void require_long_data(std::string_view speaker, int steps, std::int64_t length)
            "learner.lags or learner.burn_in",
            steps, length);
 }
+HeldOut nothing_held_out(TaskConfig&) { return HeldOut::nothing; }
 
 void require_rows(std::string_view speaker, int batch) {
   if (batch < 1) refuse(speaker, "a batch needs at least 1 row, got {}", batch);

@@ -16,6 +16,7 @@ namespace throughtime {
 namespace {
 
 constexpr const char* vocabulary_file = "vocabulary.txt";
+const std::vector<double> own_shares = {0.9, 0.05, 0.05};
 
 /// Where the text of a task is and how it is cut into tokens.
 struct Corpus {
@@ -28,7 +29,7 @@ Corpus files_corpus(const TaskConfig& config, bool words) {
     refuse("text", "task.files must name one file, or three (train, validation, test), got {}", config.files.size());
   for (const std::string& path : config.files)
     if (path != "-" && !std::filesystem::is_regular_file(path))
-      refuse("text", "cannot read {}: there is no such file; task.files must name text files", path);
+      refuse("text", "cannot read {}: there is no such file; name it with task.files (--set task.files=FILE)", path);
   Corpus corpus;
   corpus.paths = config.files;
   corpus.options.unit = words ? TextUnit::words : TextUnit::characters;
@@ -72,7 +73,7 @@ class TextTask final : public ColumnTask {
   TextTask(const TaskConfig& config, std::uint64_t seed)
       : ColumnTask(config, seed, 1, 10),
         corpus_(corpus_of(config)),
-        shares_(shares_of(config, {0.9, 0.05, 0.05})),
+        shares_(shares_of(config, own_shares)),
         words_(config.unit == "word"),
         published_(config.published_metric) {
     if (published_ && !words_) refuse("text", "task.published_metric is of words; task.unit is '{}'", config.unit);
@@ -149,7 +150,13 @@ TaskType text_task() {
           .metric = "perplexity",
           .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
             return std::make_unique<TextTask>(config, seed);
-          }};
+          },
+          .give_back =
+              [](TaskConfig& config) {
+                const bool one_file =
+                    config.corpus == "text8" || (config.corpus == "files" && config.files.size() == 1);
+                return one_file ? join_shares(config, own_shares) : HeldOut::kept;
+              }};
 }
 
 std::vector<std::string> corpus_names() { return {"ptb", "wikitext-2", "text8", "files"}; }

@@ -214,18 +214,9 @@ std::vector<Arm> take_arms(toml::table& document, const std::string& where) {
   return arms;
 }
 
-/// Paths do not depend on where a run is continued from; "-" is stdin.
-void make_absolute(RunConfig& config, const std::filesystem::path& base) {
-  const auto resolve = [&](std::string& path) {
-    if (!path.empty() && path != "-") path = (base / path).lexically_normal().string();
-  };
-  for (std::string* path : {&config.task.data, &config.task.path, &config.task.target_path}) resolve(*path);
-  for (std::string& path : config.task.files) resolve(path);
-}
-
 void apply_overrides(RunConfig& config, const std::vector<std::string>& overrides) {
   for (const std::string& assignment : overrides) set_option(config, assignment, "--set");
-  make_absolute(config, std::filesystem::current_path());
+  make_paths_absolute(config, std::filesystem::current_path());
 }
 
 void add_arm_name(RunConfig& config, const std::string& arm) {
@@ -275,7 +266,7 @@ std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std:
   if (base.run.name.empty()) base.run.name = std::filesystem::path(path).stem().string();
 
   const auto finish = [&](RunConfig config) {
-    make_absolute(config, std::filesystem::absolute(path).parent_path());
+    make_paths_absolute(config, std::filesystem::absolute(path).parent_path());
     if (!config.run.directory.empty())
       config.run.directory = (std::filesystem::absolute(path).parent_path() / config.run.directory).string();
     return config;
@@ -307,6 +298,14 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& o
     refuse("config", "{} has {} arms; pick one with --arm NAME (the first is {})", path, configs.size(),
            configs.front().run.name);
   return configs.front();
+}
+
+void make_paths_absolute(RunConfig& config, const std::filesystem::path& base) {
+  const auto resolve = [&](std::string& path) {
+    if (!path.empty() && path != "-") path = (base / path).lexically_normal().string();  // "-" is stdin
+  };
+  for (std::string* path : {&config.task.data, &config.task.path, &config.task.target_path}) resolve(*path);
+  for (std::string& path : config.task.files) resolve(path);
 }
 
 std::string run_directory(const RunConfig& config) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,8 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& o
 /// it has none. `arm` picks one of them; empty: all.
 std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
                                  const std::string& arm = "");
+/// Paths do not depend on where a run is continued from: those that are relative become `base`/path.
+void make_paths_absolute(RunConfig& config, const std::filesystem::path& base);
 /// Where a run's files go: run.directory, or runs/NAME.
 std::string run_directory(const RunConfig& config);
 /// The whole configuration, defaults included, as TOML that `parse_config` reads back.

@@ -18,9 +18,9 @@ std::vector<std::string> names_of(const std::vector<Scale>& scales) {
 
 }  // namespace
 
-Predictor::Predictor(Trainer& trainer, const std::string& task_directory)
-    : engine_(trainer.engine()),
-      parameters_(trainer.parameters()),
+Predictor::Predictor(TrainedModel& trained)
+    : engine_(trained.engine()),
+      parameters_(trained.parameters()),
       tape_(engine_.make_tape({.steps = 1, .batch = 1, .keep = Keep::nothing})) {
   const Model& model = engine_.model();
   state_ = engine_.allocate(static_cast<std::size_t>(model.state_size()));
@@ -28,13 +28,13 @@ Predictor::Predictor(Trainer& trainer, const std::string& task_directory)
   reals_ = model.config().input.reals;
   vocabulary_size_ = model.config().input.vocabulary;
   classifies_ = model.head().target == TargetKind::label_or_distribution;
-  if (trainer.config().task.name == "series") {
-    scales_ = Standardisation::load(task_directory);
+  if (trained.config().task.name == "series") {
+    scales_ = Standardisation::load(trained.task_directory());
     input_names_ = names_of(scales_->inputs);
     output_names_ = names_of(scales_->targets);
   }
-  const bool points = trainer.config().task.name == "point_process";
-  const std::filesystem::path words = std::filesystem::path(task_directory) / "vocabulary.txt";
+  const bool points = trained.config().task.name == "point_process";
+  const std::filesystem::path words = std::filesystem::path(trained.task_directory()) / "vocabulary.txt";
   if (std::filesystem::exists(words)) vocabulary_ = Vocabulary::load(words.string());
   if (vocabulary_ && points) {
     for (int mark = 0; mark < vocabulary_size_; ++mark) output_names_.emplace_back(vocabulary_->token(mark));
@@ -58,11 +58,15 @@ std::int32_t Predictor::token_id(std::string_view token) const {
   return id;
 }
 
+void Predictor::require_width(const std::vector<double>& reals) const {
+  if (static_cast<int>(reals.size()) != reals_)
+    refuse("predict", "a step has {} number{}, got {}", reals_, reals_ == 1 ? "" : "s", reals.size());
+}
+
 void Predictor::reset() { engine_.fill(state_, 0); }
 
 std::vector<double> Predictor::step(std::int32_t token, const std::vector<double>& reals) {
-  if (static_cast<int>(reals.size()) != reals_)
-    refuse("predict", "a step has {} number{}, got {}", reals_, reals_ == 1 ? "" : "s", reals.size());
+  require_width(reals);
   std::vector<float> values(reals.begin(), reals.end());
   if (scales_) apply_scales(scales_->inputs, values);
   const std::vector<std::int32_t> tokens(reads_tokens() ? 1 : 0, token);

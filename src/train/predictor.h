@@ -8,16 +8,15 @@
 
 #include "data/vocabulary.h"
 #include "tasks/standardisation.h"
-#include "train/trainer.h"
+#include "train/trained_model.h"
 
 namespace throughtime {
 
 /// A trained model that reads one step after the other and carries its state.
 class Predictor {
  public:
-  /// `task_directory`: what the task saved beside the weights. Scales of a series and the vocabulary of a text are
-  /// used.
-  Predictor(Trainer& trainer, const std::string& task_directory);
+  /// Uses the scales of a series and the vocabulary of a text, which the task saved beside the weights.
+  explicit Predictor(TrainedModel& trained);
 
   /// Names of the columns of a step, where the task has them.
   const std::vector<std::string>& input_names() const { return input_names_; }
@@ -28,6 +27,8 @@ class Predictor {
 
   /// The id of a token: a word of the vocabulary, else a number.
   std::int32_t token_id(std::string_view token) const;
+  /// Refuses a step that has not as many reals as the model reads.
+  void require_width(const std::vector<double>& reals) const;
   /// A new sequence begins: the state is zero.
   void reset();
   /// One step: the token (-1 where the model reads none) and the reals; returns the predictions [outputs].

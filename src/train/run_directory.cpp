@@ -17,10 +17,12 @@ namespace {
 
 constexpr const char* lock_name = ".lock";
 
-/// What may change between two parts of a run: how long it goes on and what is written down, not what is computed.
+/// What may change between two parts of a run: how long it goes on, what is written down and where its data lies now,
+/// not what is computed.
 const std::vector<std::string>& changeable_options() {
   static const std::vector<std::string> keys = {"train.iterations", "train.epochs",         "train.patience",
                                                 "run.threads",      "run.checkpoint_every", "task.data",
+                                                "task.path",        "task.target_path",     "task.files",
                                                 "stream.format",    "stream.on_error",      "stream.metrics_every",
                                                 "stream.checkpoint_seconds"};
   return keys;
@@ -93,6 +95,7 @@ RunConfig RunDirectory::load_config(const std::vector<std::string>& overrides) c
     set_option(config, assignment, "--set");
     require_changeable(assignment);
   }
+  make_paths_absolute(config, std::filesystem::current_path());
   return config;
 }
 

@@ -9,6 +9,7 @@
 #include "train/environment.h"
 #include "train/files.h"
 #include "train/recorder.h"
+#include "train/trained_model.h"
 
 namespace throughtime {
 namespace {
@@ -70,6 +71,7 @@ void prepare(RunDirectory& directory, Trainer& trainer, bool force) {
   directory.clear();
   make_directories(directory.task());
   trainer.task().save(directory.task().string());
+  ModelInterface(trainer.task()).save(directory.task().string());
   replace_file(directory.environment(), environment_json(trainer.plan()));
   replace_file(directory.config(), resolved_config(trainer.config()));
 }
@@ -175,10 +177,11 @@ TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {
   return read_tensors(checkpoints.best(), true);
 }
 
-std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best) {
+std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
+                                  const std::vector<std::string>& overrides) {
   const TensorFile file = load_checkpoint(run, best);
   const RunDirectory directory(run);
-  auto trainer = std::make_unique<Trainer>(directory.load_config(), directory.task().string());
+  auto trainer = std::make_unique<Trainer>(directory.load_config(overrides), directory.task().string());
   LoadingArchive(file).parameters(trainer->engine(), trainer->parameters());
   return trainer;
 }

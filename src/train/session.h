@@ -24,8 +24,10 @@ void start_run_with(const RunConfig& config, const TensorFile& weights, bool for
 /// Puts `weights` in the place of the parameters of a run's last checkpoint.
 void replace_parameters(const std::filesystem::path& run, const TensorFile& weights);
 
-/// The model of a run with the parameters of its last, or best, checkpoint.
-std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best);
+/// A run with the parameters of its last, or best, checkpoint; needs the data of its task (trained_model.h does not).
+/// `overrides` may say where that data lies now.
+std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
+                                  const std::vector<std::string>& overrides = {});
 /// That checkpoint itself.
 TensorFile load_checkpoint(const std::filesystem::path& run, bool best);
 

@@ -19,7 +19,13 @@ TEST_F(Command, ExplainsItself) {
   EXPECT_EQ(help.code, 0);
   EXPECT_NE(help.out.find("gradcheck"), std::string::npos);
   EXPECT_EQ(help.err, "");
-  EXPECT_EQ(run("train --help").code, 0);
+  const Outcome train = run("train --help");
+  EXPECT_EQ(train.code, 0);
+  EXPECT_NE(train.out.find("--resume"), std::string::npos);
+  EXPECT_EQ(run("help train").out, train.out);
+  EXPECT_EQ(run("help data list").out, run("data list --help").out);
+  EXPECT_EQ(run("help").out, help.out);
+  expect_refusal(run("help trian"), "did you mean 'train'?");
 }
 
 TEST_F(Command, RefusesBadUsageWithOneLine) {

@@ -303,6 +303,7 @@ TEST_F(Runs, PredictsFromLinesAndCarriesTheState) {
   write_text(path("bad.csv"), "0.5,1\n0.25\n");
   const Outcome narrow = run("predict runs/tiny bad.csv");
   EXPECT_EQ(narrow.code, 2);
+  EXPECT_NE(narrow.err.find("line 2: a step has 2 numbers, got 1"), std::string::npos) << narrow.err;
   write_text(path("bad.csv"), "0.5,1\n0.25,x\n");
   const Outcome words = run("predict runs/tiny bad.csv");
   EXPECT_EQ(words.code, 2);
@@ -363,6 +364,73 @@ TEST_F(Runs, TunesOnValidationAndTrainsTheBest) {
   EXPECT_EQ(run(command + " --json").out, outcome.out);
   expect_refusal(run("tune tiny.toml --set train.evaluate_every=10 --grid optimizer.rat=1,2"),
                  "did you mean 'optimizer.rate'?");
+}
+
+const char* const wave_config =
+    "[task]\nname = \"series\"\npath = \"wave.csv\"\nlength = 10\n[model]\nhidden = 4\n[train]\niterations = 12\nbatch "
+    "= 2\n"
+    "evaluate_every = 4\n[run]\nthreads = 1\n";
+
+std::string wave_text() {
+  std::string text = "level,flow\n";
+  for (int i = 0; i < 300; ++i) text += std::to_string(i % 7) + "," + std::to_string((i * i) % 11) + "\n";
+  return text;
+}
+
+TEST_F(Runs, AMovedRunPredictsWithoutItsDataAndEvaluatesWhereItIsTold) {
+  write_text(path("wave.csv"), wave_text());
+  ASSERT_EQ(run("train --quiet " + config_file(wave_config, "wave")).code, 0);
+  write_text(path("in.csv"), "level,flow\n3,4\n5,6\n");
+  const Outcome before = run("predict runs/wave in.csv");
+  const Outcome evaluated = run("evaluate runs/wave --json");
+  ASSERT_EQ(before.code + evaluated.code, 0) << before.err << evaluated.err;
+  std::filesystem::rename(path("wave.csv"), path("moved.csv"));
+  std::filesystem::rename(path("runs/wave"), path("copy"));
+  const Outcome after = run("predict copy in.csv");
+  EXPECT_EQ(after.code, 0) << after.err;
+  EXPECT_EQ(after.out, before.out);
+  EXPECT_EQ(run("export copy -o weights.safetensors").code, 0);
+  expect_refusal(run("evaluate copy"),
+                 "wave.csv: there is no such file; name it with task.path (--set task.path=FILE)");
+  const Outcome found = run("evaluate copy --json --set task.path=moved.csv");
+  EXPECT_EQ(found.code, 0) << found.err;
+  EXPECT_EQ(nlohmann::json::parse(found.out).at("loss"), nlohmann::json::parse(evaluated.out).at("loss"));
+  std::filesystem::remove(path("copy/task/interface.json"));
+  expect_refusal(run("predict copy in.csv"), "what the model reads and predicts");
+}
+
+TEST_F(Runs, TunedSeriesIsTrainedOnAllButTheTestPart) {
+  write_text(path("wave.csv"), wave_text());
+  config_file(wave_config, "wave");
+  const Outcome outcome = run("tune --quiet --json wave.toml --grid optimizer.rate=0.001,0.01");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json line = nlohmann::json::parse(outcome.out);
+  EXPECT_NE(line.at("trained_on").get<std::string>().find("training and validation data"), std::string::npos);
+  const std::string config = text_of(path(line.at("run").get<std::string>() + "/config.toml"));
+  EXPECT_NE(config.find("splits = [0.8, 0.0, 0.2]"), std::string::npos) << config;
+  EXPECT_NE(config.find("evaluate_every = 0"), std::string::npos);
+}
+
+TEST_F(Runs, AKilledTuneGoesOnToTheSameEnd) {
+  config_file(longer, "whole");
+  config_file(longer, "parts");
+  const std::string arguments = " --grid optimizer.rate=0.01,0.001 --set train.iterations=400";
+  const Outcome whole = run("tune --quiet --json whole.toml" + arguments);
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const pid_t child =
+      start({"tune", "--quiet", "parts.toml", "--grid", "optimizer.rate=0.01,0.001", "--set", "train.iterations=400"});
+  wait_for_file("runs/parts-tune/optimizer.rate=0.001/checkpoints/last.safetensors");  // in the second trial
+  kill(child, SIGKILL);
+  wait_for(child);
+  const Outcome parts = run("tune --quiet --json parts.toml" + arguments);
+  ASSERT_EQ(parts.code, 0) << parts.err;
+  const nlohmann::json a = nlohmann::json::parse(whole.out), b = nlohmann::json::parse(parts.out);
+  EXPECT_EQ(a.at("best"), b.at("best"));
+  EXPECT_EQ(a.at("test_loss"), b.at("test_loss"));
+  EXPECT_NE(b.at("trained_on").get<std::string>().find("nothing was held out"), std::string::npos);
+  for (const char* trial : {"optimizer.rate=0.01", "optimizer.rate=0.001"})
+    EXPECT_EQ(metrics_without_times(path(std::string("runs/whole-tune/") + trial)),
+              metrics_without_times(path(std::string("runs/parts-tune/") + trial)));
 }
 
 }  // namespace

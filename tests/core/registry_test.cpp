@@ -98,7 +98,7 @@ TEST(Heads, AreFoundByNameAndRegisteredWhole) {
   EXPECT_EQ(all_heads()[0]->name, "softmax");
   EXPECT_EQ(find_head("softmax").target, TargetKind::label_or_distribution);
   EXPECT_EQ(find_head("regression").target, TargetKind::values);
-  EXPECT_EQ(find_head("bernoulli").target, TargetKind::values);
+  EXPECT_EQ(find_head("bernoulli").target, TargetKind::probabilities);
   EXPECT_REFUSED(find_head("regresion"), "[model] unknown head 'regresion'; did you mean 'regression'?");
 
   HeadType head = find_head("softmax");

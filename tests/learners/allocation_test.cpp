@@ -1,33 +1,13 @@
-// Counts what a training step allocates. This program replaces the global operator new for that.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <ostream>
 
+#include "allocations/counted_new.h"
 #include "support/random_problem.h"
 #include "throughtime/learner.h"
 #include "throughtime/online.h"
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* block = std::malloc(size > 0 ? size : 1)) return block;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete[](void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete[](void* block, std::size_t) noexcept { std::free(block); }
 
 namespace throughtime::testing {
 namespace {
@@ -77,10 +57,10 @@ TEST_P(SteadyState, AllocatesNothing) {
   const RateFunction rate = [](std::int64_t) { return 1e-3; };
   for (int i = 0; i < 3; ++i) learner->learn(stretches[static_cast<std::size_t>(i)], rate);
 
-  const std::int64_t before = allocations.load();
+  const std::int64_t before = allocations();
   const std::size_t bytes = bytes_in_use();
   for (int i = 3; i < 8; ++i) learner->learn(stretches[static_cast<std::size_t>(i)], rate);
-  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_EQ(allocations() - before, 0);
   EXPECT_EQ(bytes_in_use(), bytes);
 }
 
@@ -128,10 +108,10 @@ TEST_P(SteadyTerminal, AllocatesNothing) {
         learner->end_epoch();
       };
       for (int i = 0; i < 3; ++i) learn();
-      const std::int64_t before = allocations.load();
+      const std::int64_t before = allocations();
       const std::size_t bytes = bytes_in_use();
       for (int i = 0; i < 3; ++i) learn();
-      EXPECT_EQ(allocations.load() - before, 0) << engine_name << aux;
+      EXPECT_EQ(allocations() - before, 0) << engine_name << aux;
       EXPECT_EQ(bytes_in_use(), bytes) << engine_name << aux;
     }
 }
@@ -148,12 +128,12 @@ TEST_P(OnlineSteadyState, AllocatesNothing) {
   std::int64_t before = 0;
   std::size_t bytes = 0;
   for (int t = 0; t < 300; ++t) {
-    if (t == 100) before = allocations.load(), bytes = bytes_in_use();
+    if (t == 100) before = allocations(), bytes = bytes_in_use();
     const float step[2] = {0.1f * static_cast<float>(t % 7), 0.5f}, target[1] = {0.3f};
     online.observe(t % 5 % 3, {.reals = step}, t % 4 == 0 ? StepTarget{} : StepTarget{.values = target});
     if (t % 50 == 0) online.reset(1);
   }
-  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_EQ(allocations() - before, 0);
   EXPECT_EQ(bytes_in_use(), bytes);
 }
 

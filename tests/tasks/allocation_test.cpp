@@ -1,28 +1,7 @@
-// Counts what making a batch allocates. This program replaces the global operator new for that.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
+#include "allocations/counted_new.h"
 #include "tasks/task_support.h"
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-
-void* counted(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* block = std::malloc(size > 0 ? size : 1)) return block;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete[](void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete[](void* block, std::size_t) noexcept { std::free(block); }
 
 namespace throughtime::testing {
 namespace {
@@ -30,12 +9,12 @@ namespace {
 void expect_steady(const TaskConfig& config) {
   const auto task = make_task(config, 1);
   for (const Split split : {Split::train, Split::validation}) task->make_batch(split, 0, 6);
-  const std::int64_t before = allocations.load();
+  const std::int64_t before = allocations();
   for (std::uint64_t batch = 0; batch < 40; ++batch) {
     task->make_batch(Split::train, batch, 6);
     if (batch % 10 == 0) task->make_batch(Split::validation, batch, 6);
   }
-  EXPECT_EQ(allocations.load() - before, 0) << config.name;
+  EXPECT_EQ(allocations() - before, 0) << config.name;
 }
 
 TEST(MakingBatches, AllocatesNothingOnceItHasBegun) {

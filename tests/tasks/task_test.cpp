@@ -112,5 +112,29 @@ TEST(Registry, EveryTaskSaysWhatItIs) {
   EXPECT_REFUSED(make_task({.name = "cycle_word"}, 1), "did you mean 'cycle_world'");
 }
 
+TEST(Validation, IsGivenBackWhereItWasHeldOut) {
+  TaskConfig images{.name = "mnist"};
+  EXPECT_EQ(give_back_validation(images), HeldOut::given_back);
+  EXPECT_EQ(images.validation, 0);
+  TaskConfig series{.name = "series"};
+  EXPECT_EQ(give_back_validation(series), HeldOut::given_back);
+  EXPECT_EQ(series.splits[1], 0);
+  EXPECT_DOUBLE_EQ(series.splits[0] + series.splits[2], 1);
+  TaskConfig text{.name = "text", .corpus = "files", .files = {"one"}, .splits = {0.5, 0.25, 0.25}};
+  EXPECT_EQ(give_back_validation(text), HeldOut::given_back);
+  EXPECT_EQ(text.splits, (std::vector<double>{0.75, 0, 0.25}));
+}
+
+TEST(Validation, OfItsOwnFileIsKeptAndGeneratedIsNothing) {
+  TaskConfig ptb{.name = "text", .corpus = "ptb"};
+  EXPECT_EQ(give_back_validation(ptb), HeldOut::kept);
+  TaskConfig files{.name = "recall", .generator = "files"};
+  EXPECT_EQ(give_back_validation(files), HeldOut::kept);
+  for (const char* name : {"add", "copy", "recall", "cycle_world", "stochastic_world"}) {
+    TaskConfig config{.name = name};
+    EXPECT_EQ(give_back_validation(config), HeldOut::nothing) << name;
+  }
+}
+
 }  // namespace
 }  // namespace throughtime::testing

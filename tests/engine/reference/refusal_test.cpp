@@ -105,6 +105,23 @@ TEST(UnrollRefusal, NamesTargetsThatDoNotFitTheHead) {
   EXPECT_REFUSED(labelled.run.unroll(), "the regression head needs target values");
 }
 
+TEST(UnrollRefusal, NamesAProbabilityOutOfRangeOnBothEngines) {
+  for (const char* engine : {"reference", "cpu"}) {
+    Problem problem =
+        random_problem({.model = with_head(stack_of("lstm", {3}), "bernoulli", 2), .targets = TargetLayout::per_step});
+    EngineRun run(problem, {.name = engine, .threads = 1, .communicator = nullptr});
+    for (const float edge : {0.0f, 1.0f}) {
+      problem.target_values[4 * 2 + 1] = edge;
+      EXPECT_NO_THROW(run.unroll()) << engine;
+    }
+    for (const float outside : {-0.25f, 1.5f}) {
+      problem.target_values[4 * 2 + 1] = outside;
+      EXPECT_REFUSED(run.unroll(), "target 1 at step 1, row 1");
+      EXPECT_REFUSED(run.unroll(), "must be between 0 and 1 for the bernoulli head");
+    }
+  }
+}
+
 TEST(UnrollRefusal, WantsTargetsForALoss) {
   Spoilt spoilt;
   spoilt.problem.window.targets.layout = TargetLayout::none;
