@@ -158,7 +158,9 @@ void Workload::fill_stream() {
 
 int Workload::updates() const {
   if (case_.kind == Kind::fpp) return stream_steps;
-  return case_.kind == Kind::windows || case_.kind == Kind::fptt ? case_.windows : 0;
+  if (case_.kind == Kind::windows) return case_.windows;
+  const int rest = case_.steps % case_.windows;  // one more window
+  return case_.kind == Kind::fptt ? case_.windows + (rest > 0 ? 1 : 0) : 0;
 }
 
 std::size_t Workload::activation_bytes() const {

@@ -67,9 +67,10 @@ TEST_P(Experiment, LoadsAndLearnsFromABatchInEveryArm) {
     SCOPED_TRACE(config.run.name);
     EXPECT_EQ(resolved_config(parse_config(resolved_config(config), "resolved")), resolved_config(config));
   }
-  for (const RunConfig& config : load_arms(GetParam().string(), small)) {
+  for (RunConfig config : load_arms(GetParam().string(), small)) {
     SCOPED_TRACE(config.run.name);
     if (!has_data(config)) continue;
+    if (config.model.tied) config.model.embedding = 4;
     Trainer trainer(config);
     Observer silent;
     const RunResult result = trainer.run(silent, false);
