@@ -69,20 +69,24 @@ std::size_t RowParser::block() const {
   return layout_.format == "raw" ? static_cast<std::size_t>(layout_.channels) * sizeof(float) : 0;
 }
 
-std::size_t RowParser::find_column(const std::string& name) const {
-  const auto found = std::find(columns_.begin(), columns_.end(), name);
-  if (found == columns_.end()) refuse_unknown("stream", "column", name, columns_);
-  return static_cast<std::size_t>(found - columns_.begin());
-}
-
 void RowParser::set_columns(std::vector<std::string> columns) {
+  const auto place_of = [&](const std::string& name) {
+    const auto found = std::find(columns.begin(), columns.end(), name);
+    if (found == columns.end()) refuse_unknown("stream", "column", name, columns);
+    return static_cast<std::size_t>(found - columns.begin());
+  };
+  // Columns that are refused change nothing.
+  std::vector<std::size_t> inputs, targets;
+  std::size_t id = 0;
+  if (!columns.empty()) {
+    for (const std::string& name : layout_.inputs) inputs.push_back(place_of(name));
+    for (const std::string& name : layout_.targets) targets.push_back(place_of(name));
+    if (!layout_.id.empty()) id = place_of(layout_.id);
+  }
   columns_ = std::move(columns);
-  if (columns_.empty()) return;
-  input_places_.clear();
-  target_places_.clear();
-  for (const std::string& name : layout_.inputs) input_places_.push_back(find_column(name));
-  for (const std::string& name : layout_.targets) target_places_.push_back(find_column(name));
-  if (!layout_.id.empty()) id_place_ = find_column(layout_.id);
+  input_places_ = std::move(inputs);
+  target_places_ = std::move(targets);
+  id_place_ = id;
 }
 
 void RowParser::split(std::string_view line) {

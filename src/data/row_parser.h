@@ -47,7 +47,6 @@ class RowParser {
   void parse_csv(std::string_view line, StreamRow& row);
   void parse_json(std::string_view line, StreamRow& row);
   void parse_raw(std::string_view block, StreamRow& row);
-  std::size_t find_column(const std::string& name) const;
 
   RowLayout layout_;
   std::vector<std::string> columns_;

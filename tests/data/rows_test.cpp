@@ -85,6 +85,8 @@ TEST(RowParser, KnowsAHeaderFromARow) {
   EXPECT_FALSE(again.take_header("1,2"));
   RowParser other({.inputs = {"y"}});
   EXPECT_REFUSED(other.take_header("t,z"), "unknown column 'y'");
+  EXPECT_TRUE(other.columns().empty()) << "a header that is refused changes nothing";
+  EXPECT_TRUE(other.take_header("y,t"));
 }
 
 TEST(RowParser, ReadsObjects) {
