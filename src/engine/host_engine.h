@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <typeinfo>
 #include <utility>
 
 #include "core/array.h"
@@ -132,9 +133,8 @@ class HostEngine : public Engine {
   std::uint64_t version(Buffer buffer) const { return slot(buffer).version; }
 
   HostOptimizer<Real>& own(OptimizerState& state) const {
-    auto* optimizer = dynamic_cast<HostOptimizer<Real>*>(&state);
-    if (!optimizer) refuse("apply_update", "the optimizer was made by another engine");
-    return *optimizer;
+    if (typeid(state) != typeid(HostOptimizer<Real>)) refuse("apply_update", "the optimizer was made by another engine");
+    return static_cast<HostOptimizer<Real>&>(state);
   }
 
   const Model& model_;

@@ -50,6 +50,24 @@ void check(const std::string& speaker, const FppConfig& config) {
     refuse(speaker, "rmsprop cannot add two gradients of one cell: use collisions = overwrite, or sgd");
 }
 
+/// What an update asks of the options, compared once: with the smallest nets a comparison of names is felt.
+struct Choices {
+  explicit Choices(const FppConfig& config)
+      : sequential(config.order == "sequential"),
+        writes_each(config.write_back == "each"),
+        reads_buffer(config.feed == "buffer"),
+        flips(config.variant == "random"),
+        blocks(config.batch == "blocks"),
+        any_end(config.ends == "all"),
+        only_newest(config.sample == "newest"),
+        mean_penalty(config.penalty == "mean"),
+        batch_mean(config.state_gradient == "batch_mean"),
+        on_weights(config.penalise == "both" || config.penalise == "weights"),
+        on_states(config.penalise == "both" || config.penalise == "states") {}
+  bool sequential, writes_each, reads_buffer, flips, blocks, any_end, only_newest, mean_penalty, batch_mean;
+  bool on_weights, on_states;  // who feels the penalty
+};
+
 /// Fixed Point Propagation. The states s_t of the last N transitions are variables beside W; an update draws the end i of
 /// a trajectory, makes the T-step prediction shat_i from the stored s_{i-T}, and descends
 ///   L_i = l(shat_i; y_i) + lambda/2 |s_i - shat_i|^2
@@ -63,6 +81,7 @@ class Fpp final : public Learner {
       : Learner(trainee),
         name_(std::move(name)),
         config_(config),
+        choices_(config),
         shape_(shape),
         schedule_(config),
         random_(shape.seed, Purpose::sampling),
@@ -176,7 +195,7 @@ class Fpp final : public Learner {
     }
     online_.reset.clear();
     if (any) online_.reset.assign(begins_.begin(), begins_.end());
-    if (config_.feed == "buffer") cells_.read(t - 1, state_);
+    if (choices_.reads_buffer) cells_.read(t - 1, state_);
     trainee_.engine.unroll({.window = online_,
                             .parameters = trainee_.parameters,
                             .tape = *online_tape_,
@@ -192,16 +211,15 @@ class Fpp final : public Learner {
   // ------------------------------------------------------------ 3: M updates
 
   void train(const RateFunction& rate) {
-    const bool flips = config_.variant == "random";
-    const double coin = flips ? random_.uniform(static_cast<std::uint64_t>(step_), 0, of_coins) : 0;
+    const double coin = choices_.flips ? random_.uniform(static_cast<std::uint64_t>(step_), 0, of_coins) : 0;
     const FppPlan plan = schedule_.plan(step_, coin);
-    const double lambda = config_.penalise == "none" ? 0 : schedule_.lambda(step_);
-    if (config_.order == "sequential") {
+    const double lambda = choices_.on_weights || choices_.on_states ? schedule_.lambda(step_) : 0;
+    if (choices_.sequential) {
       for (int m = 0; m < plan.updates; ++m) {
         Trajectory& trajectory = trajectories_.front();
         if (!draw(plan.steps, trajectory)) return;
         differentiate(lambda, trajectory);
-        if (config_.write_back == "each" || m + 1 == plan.updates) move_states(trajectory);
+        if (choices_.writes_each || m + 1 == plan.updates) move_states(trajectory);
         update(static_cast<double>(trajectory.active.size()), rate);
       }
       return;
@@ -213,14 +231,14 @@ class Fpp final : public Learner {
     }
     for (int m = 0; m < plan.updates; ++m) {
       Trajectory& trajectory = trajectories_[static_cast<std::size_t>(m)];
-      if (config_.write_back == "each" || m + 1 == plan.updates) move_states(trajectory);
+      if (choices_.writes_each || m + 1 == plan.updates) move_states(trajectory);
       if (trajectories_.size() > 1) trainee_.engine.copy(trajectory.gradient, trainee_.gradient);
       update(static_cast<double>(trajectory.active.size()), rate);
     }
   }
 
   bool may_end(std::int64_t end, int row, int T) const {
-    return transitions_.run(end, row) >= T && (config_.ends == "all" || transitions_.weight(end, row) != 0);
+    return transitions_.run(end, row) >= T && (choices_.any_end || transitions_.weight(end, row) != 0);
   }
 
   /// Draws the ends of the rows' trajectories, uniformly over those that lie inside one sequence. False: there is none.
@@ -232,11 +250,10 @@ class Fpp final : public Learner {
     set_length(T);
     trajectory.active.clear();
     const auto last_weights = part_.weight.end() - rows_;
-    const bool blocks = config_.batch == "blocks";
     std::int64_t end = -1;
     for (int row = 0; row < rows_; ++row) {
       int stream = row;
-      if (blocks) {
+      if (choices_.blocks) {
         std::tie(end, stream) = pick_pair(low, high, T, number, static_cast<std::uint32_t>(row));
       } else if (row == 0) {
         end = pick_end(low, high, T, number);
@@ -257,7 +274,7 @@ class Fpp final : public Learner {
         if (may_end(low + index, row, T)) return true;
       return false;
     };
-    if (config_.sample == "newest") return good(high - low) ? high : -1;
+    if (choices_.only_newest) return good(high - low) ? high : -1;
     const std::int64_t index = pick(high - low + 1, number, 0, good);
     return index < 0 ? -1 : low + index;
   }
@@ -328,22 +345,20 @@ class Fpp final : public Learner {
     }
     trajectory.penalised = lambda > 0;
     if (trajectory.penalised) make_penalty(lambda, trajectory);
-    const bool on_weights = config_.penalise == "both" || config_.penalise == "weights";
-    const bool on_states = config_.penalise == "both" || config_.penalise == "states";
-    const bool one_pass = on_weights == on_states || !trajectory.penalised;
+    const bool one_pass = choices_.on_weights == choices_.on_states || !trajectory.penalised;
     const Buffer penalty = trajectory.penalised ? trajectory.prediction : Buffer();
     const bool moves = config_.state_rate > 0;
     engine.pull_back({.tape = *tape_,
                       .window = part_,
                       .parameters = trainee_.parameters,
                       .gradient = trajectory.gradient,
-                      .end_cotangent = on_weights ? penalty : Buffer(),
+                      .end_cotangent = choices_.on_weights ? penalty : Buffer(),
                       .initial_cotangent = moves && one_pass ? trajectory.start_cotangent : Buffer()});
     if (moves && !one_pass)
       engine.pull_back({.tape = *tape_,
                         .window = part_,
                         .parameters = trainee_.parameters,
-                        .end_cotangent = on_states ? penalty : Buffer(),
+                        .end_cotangent = choices_.on_states ? penalty : Buffer(),
                         .initial_cotangent = trajectory.start_cotangent});
   }
 
@@ -352,7 +367,7 @@ class Fpp final : public Learner {
     Engine& engine = trainee_.engine;
     cells_.gather(trajectory.end_cells, trajectory.end);
     engine.axpy(-1, trajectory.end, trajectory.prediction);
-    engine.scale(trajectory.prediction, config_.penalty == "mean" ? 2 * lambda / width_ : lambda);
+    engine.scale(trajectory.prediction, choices_.mean_penalty ? 2 * lambda / width_ : lambda);
     if (trajectory.active.size() == static_cast<std::size_t>(rows_)) return;
     engine.gather_rows(trajectory.prediction, width_, trajectory.active, compact_);
     engine.fill(trajectory.prediction, 0);
@@ -362,9 +377,9 @@ class Fpp final : public Learner {
   /// s_{i-T} -= eta_s d/ds_{i-T};  s_i -= eta_s lambda (s_i - shat_i).
   void move_states(Trajectory& trajectory) {
     if (config_.state_rate == 0) return;
-    const double share = config_.state_gradient == "batch_mean" ? 1.0 / static_cast<double>(trajectory.active.size()) : 1.0;
+    const double share = choices_.batch_mean ? 1.0 / static_cast<double>(trajectory.active.size()) : 1.0;
     cells_.descend(trajectory.start_cells, trajectory.start, trajectory.start_cotangent, share);
-    if (trajectory.penalised && config_.penalise != "weights")
+    if (trajectory.penalised && choices_.on_states)
       cells_.descend(trajectory.end_cells, trajectory.end, trajectory.prediction, -share);
   }
 
@@ -414,6 +429,7 @@ class Fpp final : public Learner {
 
   std::string name_;
   FppConfig config_;
+  Choices choices_;
   StretchShape shape_;
   FppSchedule schedule_;
   Random random_;

@@ -114,6 +114,7 @@ class SlicePullBack {
 
   void run_layer(int k, int begin, int end) {
     if (k < top()) mask_d_below(k + 1, begin, end);
+    prepare(k);
     bool resets = false;
     for (int l = end - 1; l >= begin; --l) {
       add_outside_cotangents(k, l);
@@ -169,6 +170,45 @@ class SlicePullBack {
         multiply_by_mask(context_, site, call_.window, slice_, l, r, values, width);
   }
 
+  /// What layer k's steps have in common: per step only the places on the tape and of the gates change.
+  void prepare(int k) {
+    pointwise_.rows = slice_.rows;
+    pointwise_.units = static_cast<int>(tape(k).hidden);
+    pointwise_.options = &layer(k).options;
+    pointwise_.saved_plane = tape(k).saved_plane;
+    pointwise_.next_plane = tape(k).state_plane;
+    pointwise_.row_stride = tape(k).hidden;
+    pointwise_.d_next = work(k).cotangent.data();
+    pointwise_.d_state = work(k).cotangent.data();
+    pointwise_.d_plane = plane(k);
+    pointwise_.d_input_stride = d_input_stride(k);
+    pointwise_.d_recurrent_stride = d_recurrent_stride(k);
+    pointwise_.d_block = tape(k).hidden;
+    const BackwardPanels& panels = packed(k).recurrent_back;
+    one_panel_ = panels.panels() == 1;
+    product_.rows = slice_.rows;
+    product_.columns = panels.columns(0);
+    product_.terms = 1;
+    product_.term[0].a_stride = d_recurrent_stride(k);
+    product_.term[0].b = panels.panel(0);
+    product_.term[0].b_stride = static_cast<std::size_t>(product_.columns);
+    product_.term[0].depth = panels.depth();
+    product_.c = work(k).cotangent.data();
+    product_.c_stride = tape(k).hidden;
+    product_.accumulate = true;
+  }
+
+  /// dL/d(state before) += what passes through the recurrent weights.
+  void add_recurrent_cotangents(int k, const float* d_gates) {
+    if (one_panel_) {
+      product_.term[0].a = d_gates;
+      context_.products.multiply(product_);
+    } else {
+      multiply_panels(context_.products, slice_.rows, d_gates, d_recurrent_stride(k), packed(k).recurrent_back,
+                      work(k).cotangent.data(), tape(k).hidden, true);
+    }
+  }
+
   /// dL/d(state after l) becomes dL/d(state before l); gate cotangents go to row block `chunk_step`. Returns whether
   /// rows were reset.
   bool step(int k, int l, int chunk_step) {
@@ -181,25 +221,13 @@ class SlicePullBack {
     const std::size_t hidden = tape(k).hidden;
     float* d_gates = d_recurrent(k) + row * d_recurrent_stride(k);
 
-    PointwiseBackward<float> call;
-    call.rows = slice_.rows;
-    call.units = static_cast<int>(hidden);
-    call.options = &layer(k).options;
+    PointwiseBackward<float>& call = pointwise_;
     call.saved = shape.saved > 0 ? tape(k).saved.data() + static_cast<std::size_t>(l) * plane(k) : nullptr;
-    call.saved_plane = tape(k).saved_plane;
     call.state = reset ? work(k).state.data() : slice_.state(k, 0, l);
     call.state_plane = reset ? plane(k) : tape(k).state_plane;
     call.next = slice_.state(k, 0, l + 1);
-    call.next_plane = tape(k).state_plane;
-    call.row_stride = hidden;
-    call.d_next = work(k).cotangent.data();
-    call.d_state = work(k).cotangent.data();
-    call.d_plane = plane(k);
     call.d_input = work(k).d_input.data() + row * d_input_stride(k);
-    call.d_input_stride = d_input_stride(k);
     call.d_recurrent = shape.joint ? nullptr : d_gates;
-    call.d_recurrent_stride = d_recurrent_stride(k);
-    call.d_block = hidden;
     kernels.backward(call);
     if (shape.late_rows > 0) {
       const std::size_t late = (shape.recurrent_rows - shape.late_rows) * hidden;
@@ -208,8 +236,7 @@ class SlicePullBack {
       call.d_gated = work(k).d_gated.data();
       kernels.backward_early(call);
     }
-    multiply_panels(context_.products, slice_.rows, d_gates, d_recurrent_stride(k), packed(k).recurrent_back,
-                    work(k).cotangent.data(), hidden, true);
+    add_recurrent_cotangents(k, d_gates);
     if (reset)
       for (int tensor = 0; tensor < shape.states; ++tensor)
         zero_reset_rows(call_.window, slice_, l, hidden, work(k).cotangent.data() + tensor * plane(k));
@@ -230,6 +257,9 @@ class SlicePullBack {
     return to;
   }
 
+  /// Rows of `groups` groups of gates in a product: those that pad the last group are left out.
+  int gate_rows(int k, int groups) { return (groups - 1) * static_cast<int>(tape(k).hidden) + layer(k).hidden; }
+
   void add_gradients(int k, int begin, int end, bool resets) {
     const CellShape& shape = layer(k).cell->shape;
     LayerGradient& sums = slice_.layer_gradients[static_cast<std::size_t>(k)];
@@ -247,9 +277,11 @@ class SlicePullBack {
       add_weight_gradient(context_.products, rows, input, tape(k).inputs, layer(k).inputs, work(k).d_input.data(),
                           d_input_stride(k), input_gates, sums.input_weights.data(), started_);
     else
-      add_weight_gradient(context_.products, rows, work(k).d_input.data(), d_input_stride(k), input_gates, input,
-                          tape(k).inputs, tape(k).inputs, sums.input_weights.data(), started_);
-    add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k), early_gates,
+      add_weight_gradient(context_.products, rows, work(k).d_input.data(), d_input_stride(k),
+                          gate_rows(k, shape.input_rows), input, tape(k).inputs, tape(k).inputs,
+                          sums.input_weights.data(), started_);
+    add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k),
+                        gate_rows(k, shape.recurrent_rows - shape.late_rows),
                         previous_outputs(k, begin, end, resets), hidden, hidden, sums.recurrent_weights.data(), started_);
     if (late > 0)
       add_weight_gradient(context_.products, rows, d_gates + early_gates, d_recurrent_stride(k), late,
@@ -292,6 +324,9 @@ class SlicePullBack {
   const PullBackArrays& call_;
   Slice& slice_;
   std::size_t size_;         // S
+  PointwiseBackward<float> pointwise_;  // of the layer that is worked on
+  Product product_;                     // likewise: gates times the recurrent weights
+  bool one_panel_ = false;              // which that product covers
   bool started_ = false;     // the gradients hold a chunk already
 };
 

@@ -1,5 +1,7 @@
 #include "engine/cpu/cpu_engine.h"
 
+#include <typeinfo>
+
 #include "core/instructions.h"
 #include "engine/checks.h"
 #include "engine/cpu/collect.h"
@@ -56,9 +58,8 @@ class CpuEngine final : public HostEngine<float> {
 
  private:
   CpuTape& own(Tape& tape) const {
-    auto* mine = dynamic_cast<CpuTape*>(&tape);
-    if (!mine) refuse("cpu", "the tape was made by another engine");
-    return *mine;
+    if (typeid(tape) != typeid(CpuTape)) refuse("cpu", "the tape was made by another engine");
+    return static_cast<CpuTape&>(tape);
   }
   using HostEngine::own;
 
@@ -137,12 +138,10 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   arrays.tap_vectors = change_or_null(call.tap_vectors);
   if (arrays.losses) tape.head_ready = whole;
 
+  const FlushDenormals flush;
   pool_.run(static_cast<int>(tape.slices.size()),
             [&](int i) { pull_back_slice(context, arrays, tape.slices[static_cast<std::size_t>(i)]); });
-  if (call.gradient) {
-    const FlushDenormals flush;
-    collector_.run(context, arrays, tape.slices, call.add, pool_, change(call.gradient));
-  }
+  if (call.gradient) collector_.run(context, arrays, tape.slices, call.add, pool_, change(call.gradient));
 }
 
 }  // namespace

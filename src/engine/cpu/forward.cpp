@@ -8,6 +8,12 @@ namespace throughtime::cpu {
 
 namespace {
 
+/// Zeroes a padded row in blocks of a fixed size: most rows are one block, not worth a call.
+inline void clear_row(float* to, std::size_t stride) {
+  std::memset(to, 0, kPad * sizeof(float));
+  if (stride > kPad) std::memset(to + kPad, 0, (stride - kPad) * sizeof(float));
+}
+
 /// [token part, reals] of each row of the slice at `step`, into `to` [R][stride].
 void gather_raw(const Context& context, const Window& window, const Slice& slice, int step, float* to,
                 std::size_t stride) {
@@ -25,10 +31,13 @@ void gather_raw(const Context& context, const Window& window, const Slice& slice
     if (embedded) {
       std::copy_n(table + static_cast<std::size_t>(place.token()) * token_width, token_width, to);
     } else if (token_width > 0) {
-      std::fill_n(to, token_width, 0.0f);
+      clear_row(to, stride);
       to[place.token()] = 1.0f;
     }
-    if (input.reals > 0) std::copy_n(place.reals(), input.reals, to + token_width);
+    if (input.reals == 1)
+      to[token_width] = *place.reals();
+    else if (input.reals > 1)
+      std::copy_n(place.reals(), input.reals, to + token_width);
   }
 }
 
@@ -54,9 +63,9 @@ void gather_input(const Context& context, const Window& window, bool training, S
   } else {
     gather_raw(context, window, slice, step, input, bottom.inputs);
   }
-  const DropoutSite site = input_dropout(context.model.config().dropout);
-  if (training && site.active())
-    mask_rows(context, site, window, slice, step, input, bottom.inputs, context.model.inputs());
+  if (training && context.model.config().dropout.input > 0)
+    mask_rows(context, input_dropout(context.model.config().dropout), window, slice, step, input, bottom.inputs,
+              context.model.inputs());
 }
 
 namespace {
@@ -118,26 +127,77 @@ class LayerStep {
         kernels_(context.cells[k]),
         tape_(slice.layers[k]),
         work_(slice.work[k]),
-        index_(k) {}
+        index_(k) {
+    const CellShape& shape = layer_.cell->shape;
+    if (shape.joint && shape.late_rows == 0 && packed_.input.panels() <= kFewPanels) prepare();
+  }
 
-  void run(int slot, int saved_slot, const Window& window, int step) {
+  void run(int slot, int saved_slot, const Window& window, int step_number) {
     const CellShape& shape = layer_.cell->shape;
     const float* state = slice_.state(static_cast<int>(index_), 0, slot);
     std::size_t state_plane = tape_.state_plane;
-    if (copy_state_with_resets(context_, window, slice_, index_, step, slot)) {
+    if (copy_state_with_resets(context_, window, slice_, index_, step_number, slot)) {
       state = work_.state.data();
       state_plane = slice_.rows * tape_.hidden;
     }
-    PointwiseForward<float> call;
-    call.rows = slice_.rows;
-    call.options = &layer_.options;
-    call.row_stride = tape_.hidden;
-    call.state_plane = state_plane;
-    call.next_plane = tape_.state_plane;
-    call.saved_plane = tape_.saved_plane;
     const float* input = layer_input(slice_, index_, slot);
     float* next = slice_.state(static_cast<int>(index_), 0, slot + 1);
     float* saved = tape_.saved.data() + static_cast<std::size_t>(saved_slot) * slice_.rows * tape_.hidden;
+    if (prepared_ > 0)
+      step_prepared(input, state, state_plane, next, saved);
+    else
+      step(shape, input, state, state_plane, next, saved);
+    if (holds_rows(window, slice_, step_number)) keep_held_states(context_, window, slice_, index_, step_number, slot);
+  }
+
+ private:
+  static constexpr int kFewPanels = 2;
+  /// What one panel of a joint cell does at every step; only the places of input, state and tape change.
+  struct Panel {
+    Product product;
+    PointwiseForward<float> call;
+    std::size_t first_unit = 0;
+  };
+
+  void start(PointwiseForward<float>& call) const {
+    call.rows = slice_.rows;
+    call.options = &layer_.options;
+    call.row_stride = tape_.hidden;
+    call.next_plane = tape_.state_plane;
+    call.saved_plane = tape_.saved_plane;
+  }
+
+  void prepare() {
+    prepared_ = packed_.input.panels();
+    for (int p = 0; p < prepared_; ++p) {
+      Panel& panel = few_[p];
+      start(panel.call);
+      float* states = tape_.states.data();
+      aim(panel.call, p, states, states, tape_.saved.data());
+      aim_sums(panel.product, p, nullptr, nullptr);
+      panel.first_unit = packed_.input.column(p) / layer_.cell->shape.input_rows;
+    }
+  }
+
+  void step_prepared(const float* input, const float* state, std::size_t state_plane, float* next, float* saved) {
+    for (int p = 0; p < prepared_; ++p) {
+      Panel& panel = few_[p];
+      panel.product.term[0].a = input;
+      panel.product.term[1].a = state;
+      context_.products.multiply(panel.product);
+      panel.call.state = state + panel.first_unit;
+      panel.call.state_plane = state_plane;
+      panel.call.next = next + panel.first_unit;
+      if (panel.call.saved) panel.call.saved = saved + panel.first_unit;
+      kernels_.forward(panel.call);
+    }
+  }
+
+  void step(const CellShape& shape, const float* input, const float* state, std::size_t state_plane, float* next,
+            float* saved) {
+    PointwiseForward<float> call;
+    start(call);
+    call.state_plane = state_plane;
     for (int p = 0; p < packed_.input.panels(); ++p) {
       aim(call, p, state, next, saved);
       sums(p, input, state);
@@ -152,10 +212,8 @@ class LayerStep {
       late_sums(p, gated);
       kernels_.forward(call);
     }
-    if (holds_rows(window, slice_, step)) keep_held_states(context_, window, slice_, index_, step, slot);
   }
 
- private:
   float* input_sums(int p) { return work_.input_sums.data() + slice_.rows * packed_.input.column(p); }
   float* recurrent_sums(int p) {
     return work_.recurrent_sums.data() + slice_.rows * (packed_.recurrent.column(p) + late_column(p));
@@ -183,27 +241,29 @@ class LayerStep {
   /// Pre-activations of one panel of units: both parts in one sum for a joint cell, else apart. Fields are set one by
   /// one: copying a Term that was just written would wait for the writes.
   void sums(int p, const float* input, const float* state) {
-    const bool joint = layer_.cell->shape.joint;
     Product& product = product_;
-    product.rows = slice_.rows;
-    product.columns = packed_.input.columns(p);
-    product.terms = joint ? 2 : 1;
-    aim(product.term[0], input, tape_.inputs, packed_.input, p);
-    product.c = input_sums(p);
-    product.c_stride = product.columns;
-    product.bias = packed_.input_bias.data() + packed_.input.column(p);
-    if (joint) {
-      aim(product.term[1], state, tape_.hidden, packed_.recurrent, p);
-      context_.products.multiply(product);
-      return;
-    }
+    aim_sums(product, p, input, state);
     context_.products.multiply(product);
+    if (layer_.cell->shape.joint) return;
     product.columns = packed_.recurrent.columns(p);
     aim(product.term[0], state, tape_.hidden, packed_.recurrent, p);
     product.c = recurrent_sums(p);
     product.c_stride = product.columns + late_columns(p);
     product.bias = packed_.recurrent_bias.data() + packed_.recurrent.column(p);
     context_.products.multiply(product);
+  }
+
+  /// The part of the pre-activations that comes from the input, and for a joint cell the whole of them.
+  void aim_sums(Product& product, int p, const float* input, const float* state) {
+    const bool joint = layer_.cell->shape.joint;
+    product.rows = slice_.rows;
+    product.columns = packed_.input.columns(p);
+    product.terms = joint ? 2 : 1;
+    aim(product.term[0], input, tape_.inputs, packed_.input, p);
+    if (joint) aim(product.term[1], state, tape_.hidden, packed_.recurrent, p);
+    product.c = input_sums(p);
+    product.c_stride = product.columns;
+    product.bias = packed_.input_bias.data() + packed_.input.column(p);
   }
 
   static void aim(Term& term, const float* a, std::size_t a_stride, const ForwardPanels& panels, int p) {
@@ -234,6 +294,8 @@ class LayerStep {
   LayerWork& work_;
   std::size_t index_;
   Product product_;
+  Panel few_[kFewPanels];
+  int prepared_ = 0;  // panels in `few_`; 0: there are more, or the cell's steps have several parts
 };
 
 /// The output of the layer below as the input of layer k, masked in training.

@@ -58,19 +58,21 @@ int BackwardPanels::columns(int panel) const {
 }
 
 void BackwardPanels::pack(const float* weights) {
+  const bool even = padded_columns_ == static_cast<std::size_t>(columns_);
+  if (panels_ == 1 && even && (groups_ == 1 || padded_rows_ == static_cast<std::size_t>(rows_))) {
+    from_ = weights;
+    return;
+  }
+  from_ = data_.data();
   for (int p = 0; p < panels_; ++p) {
     float* to = data_.data() + static_cast<std::size_t>(p) * kPanel * depth_;
-    const std::size_t count = std::min(kPanel, columns_ - p * kPanel);
-    if (panels_ == 1 && padded_columns_ == static_cast<std::size_t>(columns_)) {
-      for (int g = 0; g < groups_; ++g)
-        std::copy_n(weights + static_cast<std::size_t>(g) * rows_ * columns_, rows_ * columns_,
-                    to + g * padded_rows_ * columns_);
-      return;
-    }
+    const std::size_t stride = static_cast<std::size_t>(columns(p));
+    const int count = std::min(kPanel, columns_ - p * kPanel);
     for (int g = 0; g < groups_; ++g)
-      for (int r = 0; r < rows_; ++r)
-        std::memcpy(to + (g * padded_rows_ + r) * columns(p),
-                    weights + (static_cast<std::size_t>(g) * rows_ + r) * columns_ + p * kPanel, count * sizeof(float));
+      for (int r = 0; r < rows_; ++r) {
+        const float* from = weights + (static_cast<std::size_t>(g) * rows_ + r) * columns_ + p * kPanel;
+        std::copy_n(from, count, to + (g * padded_rows_ + r) * stride);
+      }
   }
 }
 

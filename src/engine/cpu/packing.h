@@ -34,7 +34,7 @@ class ForwardPanels {
 };
 
 /// A matrix W [groups * rows, columns] as B of a product dx = dy W: panels of kPanel columns, [panel][groups * padded
-/// rows][panel's columns], zero where padded.
+/// rows][panel's columns], zero where padded. A matrix that lies like that already is read where it is.
 class BackwardPanels {
  public:
   BackwardPanels() = default;
@@ -43,13 +43,15 @@ class BackwardPanels {
 
   int panels() const { return panels_; }
   int columns(int panel) const;
-  int depth() const { return static_cast<int>(depth_); }
-  const float* panel(int index) const { return data_.data() + static_cast<std::size_t>(index) * kPanel * depth_; }
+  /// Rows to sum over: those that pad the last group are left out.
+  int depth() const { return groups_ == 0 ? 0 : (groups_ - 1) * static_cast<int>(padded_rows_) + rows_; }
+  const float* panel(int index) const { return from_ + static_cast<std::size_t>(index) * kPanel * depth_; }
 
  private:
   int groups_ = 0, rows_ = 0, columns_ = 0, panels_ = 0;
   std::size_t padded_rows_ = 0, padded_columns_ = 0, depth_ = 0;
   Array data_;
+  const float* from_ = nullptr;  // data_, or the matrix itself
 };
 
 /// y = x W^T + b in both directions.

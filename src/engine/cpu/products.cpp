@@ -100,6 +100,18 @@ HWY_NOINLINE void single_row(const Product& p, int row, int column) {
   store_tile<1, vectors>(p, row, column, sum);
 }
 
+/// A product of one row: no tiles to choose.
+void row_alone(const Product& p) {
+  const int lanes = static_cast<int>(hn::Lanes(Tag()));
+  int column = 0;
+  if constexpr (kMostVectors >= 4)
+    for (; column + 4 * lanes <= p.columns; column += 4 * lanes) single_row<4>(p, 0, column);
+  if constexpr (kMostVectors >= 4)
+    for (; column + 3 * lanes <= p.columns; column += 3 * lanes) single_row<3>(p, 0, column);
+  for (; column + 2 * lanes <= p.columns; column += 2 * lanes) single_row<2>(p, 0, column);
+  for (; column < p.columns; column += lanes) single_row<1>(p, 0, column);
+}
+
 template <int rows, int vectors, bool transposed>
 void tile_of(int count, const Product& p, int row, int column) {
   if (count == rows) {
@@ -141,7 +153,12 @@ void run(const Product& p) {
   }
 }
 
-void multiply(const Product& p) { run<false>(p); }
+void multiply(const Product& p) {
+  if (p.rows == 1)
+    row_alone(p);
+  else
+    run<false>(p);
+}
 void multiply_transposed(const Product& p) { run<true>(p); }
 
 /// sum [columns] += the rows of a; columns is a multiple of kPad.

@@ -182,6 +182,24 @@ TEST(CpuEngine, RefusesToPullBackThroughParametersThatHaveChanged) {
   EXPECT_REFUSED(run.pull_back(), "parameters have changed since the window was unrolled");
 }
 
+TEST_P(CpuAgreement, OfOneRowAfterItsParametersHaveChanged) {
+  // Widths that are packed, and widths whose weights are read where they are.
+  for (const int width : {4, 16, 32, 64, 80}) {
+    SCOPED_TRACE(fmt::format("{} with {} units", GetParam(), width));
+    const Problem problem =
+        random_problem({.model = stack_of(GetParam(), {width}), .steps = 10, .batch = 1, .parameter_range = 0.3});
+    EngineRun reference(problem), fast(problem, cpu(1));
+    for (std::uint64_t change = 1; change <= 3; ++change) {
+      const auto parameters = random_numbers(problem.parameters.size(), change, 0.3);
+      for (EngineRun* run : {&reference, &fast}) {
+        run->set_parameters(parameters);
+        run->unroll();
+      }
+      expect_close("gradient", fast.pull_back().gradient, reference.pull_back().gradient, 1e-3);
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cells, CpuAgreement, ::testing::ValuesIn(cell_names()),
                          [](const auto& info) { return info.param; });
 
