@@ -18,6 +18,7 @@ struct OnlineConfig {
   ScheduleConfig schedule = {};
   std::int64_t steps_per_epoch = 1000;  // what a schedule of epochs, and a learner that acts between them, count as one
   int slots = 1;                        // B: streams at once
+  std::uint64_t seed = 1;               // of what the learner draws
 };
 
 /// What one step shows to the model: a token, reals [D], or both.
