@@ -35,7 +35,8 @@ struct StepTarget {
 };
 
 /// Learns from endless streams, one step at a time, in constant memory: `observe` predicts, then learns. Nothing is
-/// allocated after the first few steps, and each takes a bounded time.
+/// allocated after the first few steps, and each takes a bounded time; one with an estimate (adaptive_tbptt) takes longer
+/// and needs room for as long as it takes.
 ///
 /// B slots hold one stream each, with its own state. Steps of different streams may come in any order: a round takes at
 /// most one step of each, and ends when every open stream has had its step or one of them comes with a second. Those
