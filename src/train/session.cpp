@@ -126,6 +126,8 @@ RunResult train_run(const RunConfig& config, Observer& observer, bool force, boo
 
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
                      bool previous, bool test) {
+  if (is_stream_run(run))
+    refuse("train", "{} is the run of a stream: it goes on with throughtime stream --resume {}", run.string(), run.string());
   RunDirectory directory(run);
   const RunConfig config = directory.load_config(overrides);
   directory.lock();

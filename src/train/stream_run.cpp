@@ -9,6 +9,7 @@
 #include "throughtime/error.h"
 #include "train/environment.h"
 #include "train/files.h"
+#include "train/trained_model.h"
 
 namespace throughtime {
 namespace {
@@ -54,6 +55,7 @@ StreamRun::StreamRun(RunConfig config, bool force)
   directory_->clear();
   make_directories(directory_->task());
   replace_file(columns_file(*directory_), Json(parser_.columns()).dump() + "\n");
+  ModelInterface(learner_->engine().model().config()).save(directory_->task().string());
   replace_file(directory_->config(), resolved_config(config_));
   replace_file(directory_->environment(), environment_json({.engine = std::string(learner_->engine().name()),
                                                             .threads = learner_->engine().threads()}));

@@ -272,6 +272,10 @@ TEST_F(Stream, OtherCommandsKnowItsRuns) {
   const Outcome evaluated = run("evaluate runs/small");
   EXPECT_EQ(evaluated.code, 2);
   EXPECT_NE(evaluated.err.find("is the run of a stream, which has no splits"), std::string::npos) << evaluated.err;
+  EXPECT_NE(run("train --resume runs/small").err.find("goes on with throughtime stream --resume"), std::string::npos);
+  EXPECT_NE(run("compare runs/small --learners tbptt").err.find("throughtime report"), std::string::npos);
+  const Outcome exported = run("export runs/small -o weights.safetensors");
+  EXPECT_EQ(exported.code, 0) << exported.err;
 }
 
 TEST_F(Stream, EveryStreamingLearnerGoesOnBitForBit) {
