@@ -25,7 +25,7 @@ struct Trainee {
 Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer, Clip clip);
 
 /// Random places of the training data (Task::make_positions): draw number `draw` of `rows` rows, the loss at the last of
-/// `steps` steps. The same arguments give the same window.
+/// `steps` steps. The same arguments give the same window; one of 0 steps: a stream has not brought enough yet.
 using PositionFunction = std::function<const Window&(std::uint64_t draw, int rows, int steps)>;
 
 /// What a trainer hands to a learner: the longest stretch and the batch, known before the first step.

@@ -18,6 +18,7 @@ struct OnlineConfig {
   ScheduleConfig schedule = {};
   std::int64_t steps_per_epoch = 1000;  // what a schedule of epochs, and a learner that acts between them, count as one
   int slots = 1;                        // B: streams at once
+  std::uint64_t seed = 1;               // of what the learner draws
 };
 
 /// What one step shows to the model: a token, reals [D], or both.
@@ -34,7 +35,8 @@ struct StepTarget {
 };
 
 /// Learns from endless streams, one step at a time, in constant memory: `observe` predicts, then learns. Nothing is
-/// allocated after the first few steps, and each takes a bounded time.
+/// allocated after the first few steps, and each takes a bounded time; one with an estimate (adaptive_tbptt) takes longer
+/// and needs room for as long as it takes.
 ///
 /// B slots hold one stream each, with its own state. Steps of different streams may come in any order: a round takes at
 /// most one step of each, and ends when every open stream has had its step or one of them comes with a second. Those

@@ -15,6 +15,7 @@ enum class Purpose : std::uint32_t {
   sampling = 6,
   shuffle = 7,
   positions = 8,
+  past_places = 9,
 };
 
 /// Counter-based random numbers (Philox 4x32, ten rounds): a number is a pure function of the seed and

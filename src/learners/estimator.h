@@ -14,6 +14,8 @@ class TruncationEstimator {
  public:
   TruncationEstimator(Engine& engine, const EstimateConfig& config, int batch, PositionFunction positions);
 
+  /// There are places to draw: always, but at the beginning of a stream.
+  bool ready() { return collector_.places_of(0).steps > 0; }
   /// K = kappa-hat(delta): the integer part of the mean over config.repeats draws.
   int choose(Buffer parameters);
   /// Notes beta and the relative bias at `truncation`: of config.logged further draws, or of those that chose it.

@@ -114,8 +114,6 @@ class Fpp final : public Learner {
     check_stretch(name(), shape_, stretch);
     check_inputs(trainee_.engine.model(), stretch);
     check_targets(trainee_.engine.model(), stretch, 0, stretch.steps);
-    if (std::ranges::find(stretch.reset, Window::hold_flag) != stretch.reset.end())
-      refuse(name(), "its streams move together: give every step a row of each stream, or each stream a learner");
     for (int step = 0; step < stretch.steps; ++step) {
       if (!config_.fixed || !transitions_.full()) observe(stretch, step);
       if (!config_.fixed || transitions_.full()) train(rate);
@@ -185,16 +183,17 @@ class Fpp final : public Learner {
     transitions_.append(stretch, step);
     const std::int64_t t = transitions_.newest();
     online_.sources = transitions_.sources();
-    bool any = false;
+    bool any = transitions_.any_held();
     for (int row = 0; row < shape_.batch; ++row) {
       const auto r = static_cast<std::size_t>(row);
       online_.start[r] = t;
       online_.weight[r] = transitions_.weight(t, row);
-      begins_[r] = transitions_.run(t, row) == 1;
+      begins_[r] = transitions_.run(t, row) == 1 && !transitions_.held(t, row);
       any = any || begins_[r];
     }
     online_.reset.clear();
     if (any) online_.reset.assign(begins_.begin(), begins_.end());
+    for (int row = 0; row < shape_.batch && transitions_.any_held(); ++row) mark_held(online_, row, row, t);
     if (choices_.reads_buffer) cells_.read(t - 1, state_);
     trainee_.engine.unroll({.window = online_,
                             .parameters = trainee_.parameters,
@@ -206,6 +205,14 @@ class Fpp final : public Learner {
                             .correct_sum = config_.fixed ? Buffer() : correct_sum_});
     if (!config_.fixed) loss_weight_ += sum_of_weights(name(), online_.weight);
     cells_.append(t, begins_, state_);
+  }
+
+  /// Flags the steps [first, first + window.steps) at which a row's stream slept.
+  void mark_held(Window& window, int row, int stream, std::int64_t first) const {
+    for (int step = 0; step < window.steps; ++step)
+      if (transitions_.held(first + step, stream))
+        window.reset[static_cast<std::size_t>(step) * static_cast<std::size_t>(window.batch) +
+                     static_cast<std::size_t>(row)] = Window::hold_flag;
   }
 
   // ------------------------------------------------------------ 3: M updates
@@ -238,7 +245,8 @@ class Fpp final : public Learner {
   }
 
   bool may_end(std::int64_t end, int row, int T) const {
-    return transitions_.run(end, row) >= T && (choices_.any_end || transitions_.weight(end, row) != 0);
+    return transitions_.run(end, row) >= T && !transitions_.held(end, row) &&
+           (choices_.any_end || transitions_.weight(end, row) != 0);
   }
 
   /// Draws the ends of the rows' trajectories, uniformly over those that lie inside one sequence. False: there is none.
@@ -307,6 +315,8 @@ class Fpp final : public Learner {
   void set_length(int T) {
     part_.sources = transitions_.sources();
     part_.mask_key = static_cast<std::uint64_t>(draws_) * 0x9e3779b97f4a7c15u;
+    part_.reset.clear();
+    if (transitions_.any_held()) part_.reset.resize(static_cast<std::size_t>(T) * static_cast<std::size_t>(rows_), 0);
     if (part_.steps == T) return;
     part_.steps = T;
     part_.weight.assign(static_cast<std::size_t>(T) * static_cast<std::size_t>(rows_), 0.0f);
@@ -318,6 +328,7 @@ class Fpp final : public Learner {
     const std::int64_t first = end - T + 1;
     part_.source[r] = stream;
     part_.start[r] = first;
+    if (!part_.reset.empty()) mark_held(part_, row, stream, first);
     trajectory.start_cells[r] = active ? first_state(end, stream, T) : cells_.nobodys();
     trajectory.end_cells[r] = active ? cells_.after(end, stream) : cells_.nobodys();
   }
@@ -392,6 +403,8 @@ class Fpp final : public Learner {
     const int T = config_.steps;
     window.steps = T;
     window.weight.assign(static_cast<std::size_t>(T) * static_cast<std::size_t>(rows_), 0.0f);
+    const auto clear_flags = [&] { window.reset.assign(transitions_.any_held() ? window.weight.size() : 0, 0); };
+    clear_flags();
     std::vector<std::int64_t> cells(static_cast<std::size_t>(rows_));
     double weights = 0;
     engine.fill(probe_->sum, 0);
@@ -408,6 +421,7 @@ class Fpp final : public Learner {
       cells_.gather(cells, compact_);
       engine.unroll({.window = window, .parameters = trainee_.parameters, .tape = *tape_, .training = false,
                      .initial_state = compact_, .loss_sum = probe_->sum});
+      clear_flags();
       filled = 0;
     };
     for (std::int64_t end = transitions_.oldest() + T - 1; end <= transitions_.newest(); ++end)
@@ -416,6 +430,7 @@ class Fpp final : public Learner {
         if (weight == 0 || transitions_.run(end, stream) < T) continue;
         window.source[filled] = stream;
         window.start[filled] = end - T + 1;
+        if (transitions_.any_held()) mark_held(window, static_cast<int>(filled), stream, end - T + 1);
         cells[filled] = first_state(end, stream, T);
         window.weight[window.weight.size() - cells.size() + filled] = weight;
         weights += weight;

@@ -28,7 +28,7 @@ const std::vector<Row>& rows() {
       {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"}, make_tbptt,
        tbptt_stream},
       {{"adaptive_tbptt", "truncated, K chosen so that the relative bias of the gradient stays below `delta`"},
-       make_adaptive_tbptt},
+       make_adaptive_tbptt, adaptive_tbptt_stream},
       {{"fptt", "forward propagation: K windows, an update after each, held near their average"}, make_fptt,
        fptt_stream},
       {{"fpp", "fixed point propagation: T-step trajectories from a buffer whose states are variables too"}, make_fpp},

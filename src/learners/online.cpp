@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "learners/past_places.h"
 #include "learners/registry.h"
 #include "learners/step_ring.h"
 #include "throughtime/error.h"
@@ -85,12 +86,13 @@ struct OnlineLearner::Parts {
   Parts(Engine& engine, const std::vector<double>& first, const OnlineConfig& given)
       : config(given),
         needs(stream_needs(given.learner)),
+        ring(engine.model(), checked_slots(given.slots), needs.look_back + needs.steps + 1),
+        past(ring, given.seed),
         trainee(make_trainee(engine, first, given.optimizer, given.clip)),
-        learner(make_learner(given.learner, trainee, {.steps = needs.steps, .batch = checked_slots(given.slots)})),
+        learner(make_learner(given.learner, trainee, shape())),
         schedule(given.schedule, given.rate),
         rate([this](std::int64_t update) { return schedule.rate(update, epoch()); }),
         predictor(engine, given.slots),
-        ring(engine.model(), given.slots, needs.look_back + needs.steps + 1),
         open(static_cast<std::size_t>(given.slots), 0),
         fresh(open.size(), 1),
         weight(open.size(), 0.0f),
@@ -101,6 +103,15 @@ struct OnlineLearner::Parts {
     stretch.batch = given.slots;
     stretch.start.resize(open.size());
     for (int slot = 0; slot < given.slots; ++slot) stretch.source.push_back(slot);
+  }
+
+  StretchShape shape() {
+    return {.steps = needs.steps,
+            .batch = config.slots,
+            .seed = config.seed,
+            .positions = [this](std::uint64_t draw, int rows, int steps) -> const Window& {
+              return past.places(draw, rows, steps);
+            }};
   }
 
   double epoch() const { return static_cast<double>(ring.position()) / static_cast<double>(config.steps_per_epoch); }
@@ -135,6 +146,7 @@ struct OnlineLearner::Parts {
 
   void end_round() {
     ring.advance();
+    past.note(weight, flag);
     stretch.weight.insert(stretch.weight.end(), weight.begin(), weight.end());
     stretch.reset.insert(stretch.reset.end(), flag.begin(), flag.end());
     std::fill(weight.begin(), weight.end(), 0.0f);
@@ -174,6 +186,7 @@ struct OnlineLearner::Parts {
     const Archive::Scope scope(archive, "online");
     predictor.archive(archive);
     ring.archive(archive);
+    past.archive(archive);
     archive_round(archive);
   }
 
@@ -200,12 +213,13 @@ struct OnlineLearner::Parts {
 
   OnlineConfig config;
   StreamNeeds needs;
+  StepRing ring;
+  PastPlaces past;
   Trainee trainee;
   std::unique_ptr<Learner> learner;
   Schedule schedule;
   RateFunction rate;
   StepPredictor predictor;
-  StepRing ring;
   std::vector<std::uint8_t> open;   // [B]: a stream is there, and has learned a step
   std::vector<std::uint8_t> fresh;  // [B]: its next step is its first
   std::vector<float> weight;        // [B]: of the open round

@@ -21,6 +21,7 @@ std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee
 
 // What a stream must offer them, where that is more than one step at a time.
 StreamNeeds tbptt_stream(const LearnerConfig& config);
+StreamNeeds adaptive_tbptt_stream(const LearnerConfig& config);
 StreamNeeds fptt_stream(const LearnerConfig& config);
 
 /// Refuses a stretch that is not valid, is longer than promised or has another batch.

@@ -20,6 +20,8 @@ class StepRing {
   void advance();
   /// Rounds so far: the position of the open one.
   std::int64_t position() const { return position_; }
+  int slots() const { return slots_; }
+  std::size_t capacity() const { return capacity_; }
   std::span<const Source> sources() const { return sources_; }
   void archive(Archive& archive);
 

@@ -120,7 +120,7 @@ class Tbptt final : public Learner {
 
   void learn(const Window& stretch, const RateFunction& rate) override {
     check_stretch(name(), shape_, stretch);
-    if (estimator_ && is_due()) estimate();
+    if (estimator_ && is_due() && estimator_->ready()) estimate();
     look_back_.begin(stretch);
     if (look_back_.history() == 0) {
       trainee_.engine.fill(state_, 0);
@@ -362,11 +362,36 @@ void check_common(const LearnerConfig& config) {
   if (config.ref_stream && config.chunk == 0) refuse("tbptt", "ref_stream is about chunks; give chunk too");
 }
 
+/// The adaptive form with its first K. Refuses estimates that cannot be.
+LearnerConfig adaptive_config(LearnerConfig config) {
+  decay_options(config.estimate);
+  if (config.preset == "custom") config.preset = "paper";
+  if (config.truncation == 0) config.truncation = config.estimate.shortest;
+  return config;
+}
+
+Lengths longest_lengths(const LearnerConfig& adaptive) {
+  return preset_lengths(adaptive.preset, std::max(adaptive.estimate.longest, adaptive.truncation));
+}
+
+/// Rounds of a stream that estimates draw their places from.
+int estimation_past(const EstimateConfig& estimate) {
+  constexpr int choices = 1000;  // ends of a place
+  require_range("estimate", "lags", estimate.lags, 1, 1'000'000);
+  require_range("estimate", "burn_in", estimate.burn_in, 0, 1'000'000);
+  return estimate.burn_in + estimate.lags + choices;
+}
+
 }  // namespace
 
 StreamNeeds tbptt_stream(const LearnerConfig& config) {
   const Lengths lengths = window_lengths(config);
-  return {lengths.stride, lengths.steps};
+  return {lengths.stride, std::max(lengths.steps, config.estimate.logged > 0 ? estimation_past(config.estimate) : 0)};
+}
+
+StreamNeeds adaptive_tbptt_stream(const LearnerConfig& config) {
+  const Lengths longest = longest_lengths(adaptive_config(config));
+  return {longest.stride, std::max(longest.steps + StateRing::spacing, estimation_past(config.estimate))};
 }
 
 std::unique_ptr<Learner> make_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
@@ -377,13 +402,8 @@ std::unique_ptr<Learner> make_tbptt(const LearnerConfig& config, Trainee& traine
 
 std::unique_ptr<Learner> make_adaptive_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
   check_common(config);
-  decay_options(config.estimate);  // refuses what cannot be
-  LearnerConfig chosen = config;
-  if (chosen.preset == "custom") chosen.preset = "paper";
-  if (chosen.truncation == 0) chosen.truncation = config.estimate.shortest;
-  const Lengths first = window_lengths(chosen);
-  const Lengths longest = preset_lengths(chosen.preset, std::max(config.estimate.longest, chosen.truncation));
-  return std::make_unique<Tbptt>(trainee, shape, chosen, first, longest);
+  const LearnerConfig chosen = adaptive_config(config);
+  return std::make_unique<Tbptt>(trainee, shape, chosen, window_lengths(chosen), longest_lengths(chosen));
 }
 
 }  // namespace throughtime

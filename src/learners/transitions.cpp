@@ -23,32 +23,41 @@ Transitions::Transitions(const Model& model, int capacity, int rows)
   targets_.resize(rows, room, values ? static_cast<std::size_t>(model.target_width()) : 0);
   weights_.resize(room * static_cast<std::size_t>(rows));
   runs_.resize(weights_.size());
+  held_.resize(weights_.size());
 }
 
 void Transitions::append(const Window& stretch, int step) {
   if (end_ - first_ == 2 * capacity_) drop_past();
-  const bool restarts = size_ == 0 || (step == 0 && !stretch.continues);
   const auto to = static_cast<std::size_t>(end_ - first_);
   for (int row = 0; row < rows_; ++row) {
     const Place place = place_at(stretch, step, row);
+    const bool held = stretch.holds_at(step, row);
     const std::span<float> reals = values_.part(row, to, 1);
     const std::span<std::int32_t> token = tokens_.part(row, to, 1);
     std::ranges::fill(reals, 0.0f);
     std::ranges::fill(token, 0);
-    if (!place.padding) {
+    if (!place.padding && !held) {
       if (!reals.empty()) std::copy_n(place.reals(), reals.size(), reals.begin());
       if (!token.empty()) token[0] = place.token();
     }
     copy_target(stretch, step, row, to);
-    const std::int32_t before = size_ > 0 ? run(end_ - 1, row) : 0;
-    const bool begins = restarts || stretch.resets_at(step, row);
-    const std::int32_t after = begins ? 1 : before == 0 ? 0 : std::min(before + 1, longest_run);
     weights_[entry(end_, row)] = stretch.weight_at(step, row);
-    runs_[entry(end_, row)] = place.padding ? 0 : after;
+    runs_[entry(end_, row)] = place.padding && !held ? 0 : next_run(stretch, step, row);
+    held_[entry(end_, row)] = held;
+    if (held) last_held_ = end_;
   }
   ++end_;
   size_ = std::min(size_ + 1, capacity_);
   describe_sources();
+}
+
+/// A row that is held where a sequence should begin begins it when it wakes.
+std::int32_t Transitions::next_run(const Window& stretch, int step, int row) const {
+  const bool restarts = size_ == 0 || (step == 0 && !stretch.continues);
+  const std::int32_t before = restarts ? 0 : run(end_ - 1, row);
+  if (stretch.holds_at(step, row)) return before == 0 ? 0 : std::min(before + 1, longest_run);
+  const bool begins = restarts || stretch.resets_at(step, row) || (before == 0 && held(end_ - 1, row));
+  return begins ? 1 : before == 0 ? 0 : std::min(before + 1, longest_run);
 }
 
 void Transitions::copy_target(const Window& stretch, int step, int row, std::size_t to) {
@@ -79,6 +88,7 @@ void Transitions::drop_past() {
   labels_.move_to_front(rows_, from, kept);
   std::copy(weights_.begin() + from * width, weights_.end(), weights_.begin());
   std::copy(runs_.begin() + from * width, runs_.end(), runs_.begin());
+  std::copy(held_.begin() + from * width, held_.end(), held_.begin());
   first_ += static_cast<std::int64_t>(from);
   size_ = std::min(size_, capacity_ - 1);
 }
@@ -138,13 +148,17 @@ void Transitions::archive(Archive& archive) {
   archive_rows(labels_, rows_, held, integers, show_integers("labels"));
   numbers.assign(weights_.begin(), weights_.begin() + entries);
   integers.assign(runs_.begin(), runs_.begin() + entries);
+  std::vector<std::int64_t> held_steps(held_.begin(), held_.begin() + entries);
   archive.numbers("weights", numbers);
   archive.integers("runs", integers);
-  if (numbers.size() != entries || integers.size() != entries)
+  archive.integers("held", held_steps);
+  archive.integer("last_held", last_held_);
+  if (numbers.size() != entries || integers.size() != entries || held_steps.size() != entries)
     refuse("learner", "the saved transitions have {} weights and {} runs, {} were expected", numbers.size(),
            integers.size(), entries);
   std::transform(numbers.begin(), numbers.end(), weights_.begin(), [](double v) { return static_cast<float>(v); });
   std::transform(integers.begin(), integers.end(), runs_.begin(), [](std::int64_t v) { return static_cast<std::int32_t>(v); });
+  std::transform(held_steps.begin(), held_steps.end(), held_.begin(), [](std::int64_t v) { return v != 0; });
   describe_sources();
 }
 

@@ -26,8 +26,14 @@ class Transitions {
   std::int64_t newest() const { return end_ - 1; }
   std::int64_t oldest() const { return end_ - size_; }
   float weight(std::int64_t position, int row) const { return weights_[entry(position, row)]; }
-  /// Steps of the row since its state was last zero, this one included; 0: padding, which nobody may learn from.
+  /// Steps of the row since its state was last zero, this one and held ones included; 0: padding, which nobody may learn
+  /// from, or no sequence has begun.
   std::int32_t run(std::int64_t position, int row) const { return runs_[entry(position, row)]; }
+
+  /// The row slept through this step: there is no input, no target, and the state stayed.
+  bool held(std::int64_t position, int row) const { return held_[entry(position, row)] != 0; }
+  /// Whether any row did, among the last N steps.
+  bool any_held() const { return last_held_ >= oldest(); }
 
   /// One source per row; windows over them read targets from the source.
   std::span<const Source> sources() const { return sources_; }
@@ -37,6 +43,7 @@ class Transitions {
   std::size_t entry(std::int64_t position, int row) const {
     return static_cast<std::size_t>(position - first_) * static_cast<std::size_t>(rows_) + static_cast<std::size_t>(row);
   }
+  std::int32_t next_run(const Window& stretch, int step, int row) const;
   void copy_target(const Window& stretch, int step, int row, std::size_t to);
   void drop_past();
   void describe_sources();
@@ -52,6 +59,8 @@ class Transitions {
   RowStore<std::int32_t> tokens_, labels_;
   std::vector<float> weights_;      // [2 N, B]
   std::vector<std::int32_t> runs_;  // [2 N, B]
+  std::vector<std::uint8_t> held_;  // [2 N, B]
+  std::int64_t last_held_ = -1;     // the last position where a row was held
   std::vector<Source> sources_;     // [B]
 };
 

@@ -111,7 +111,9 @@ double interpolated(const Series& series, double x) {
   return last_y + (series.y[i] - last_y) * (x - last_x) / (series.x[i] - last_x);
 }
 
-bool is_clock(const std::string& metric) { return metric == "seconds" || metric == "epoch"; }
+bool is_clock(const std::string& metric) {
+  return metric == "seconds" || metric == "epoch" || metric == "updates" || metric == "streams" || metric == "skipped";
+}
 
 template <class Use>
 void for_each_value(const std::vector<RunGroup>& groups, const std::string& metric, Use use) {
@@ -142,6 +144,7 @@ bool changes(const std::vector<RunGroup>& groups, const std::string& metric) {
 /// 0 for what users look for first.
 int rank(const std::string& metric) {
   if (metric.starts_with("validation_")) return metric == "validation_loss" ? 1 : 0;
+  if (metric == "rolling_mse") return 0;  // of a stream
   if (metric == "train_loss") return 2;
   if (metric == "rate") return 4;
   return metric == "steps_per_second" ? 5 : 3;
@@ -251,7 +254,7 @@ bool wants_log(const std::vector<RunGroup>& groups, const std::string& metric) {
 }
 
 Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, int smooth, bool log) {
-  Chart chart{.title = spoken(metric), .x_label = "iteration", .y_label = spoken(metric), .log_y = log};
+  Chart chart{.title = spoken(metric), .x_label = groups.front().runs.front().counter, .y_label = spoken(metric), .log_y = log};
   if (smooth > 1) chart.y_label += fmt::format(", mean of the last {} values", smooth);
   bool band = false;
   for (const RunGroup& group : groups) {

@@ -111,13 +111,16 @@ void read_metrics(RunRecord& run, const std::filesystem::path& path) {
                                   text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
     at = end + 1;
     ++number;
-    const auto iteration = line.is_object() ? line.find("iteration") : line.end();
+    const bool of_stream = line.is_object() && line.contains("rows") && !line.contains("iteration");
+    const std::string place = of_stream ? "rows" : "iteration";
+    const auto iteration = line.is_object() ? line.find(place) : line.end();
     if (!line.is_object() || iteration == line.end() || !iteration->is_number()) {
       if (damaged++ == 0) first_damaged = number;
       continue;
     }
+    if (of_stream) run.counter = "row";
     for (const auto& [name, value] : line.items())
-      if (name != "iteration") add_point(run, name, iteration->get<double>(), value);
+      if (name != place) add_point(run, name, iteration->get<double>(), value);
   }
   if (damaged > 0)
     run.troubles.push_back(fmt::format("metrics.jsonl: {} of {} lines are no records, the first is line {}{}", damaged,
@@ -132,7 +135,7 @@ void read_result(RunRecord& run, const std::filesystem::path& path) {
     for (const auto& [name, series] : run.series)
       if (!series.x.empty()) last = std::max(last, series.x.back());
     run.troubles.push_back(
-        fmt::format("not finished: it has no result.json and its curves end at iteration {:.0f}", last));
+        fmt::format("not finished: it has no result.json and its curves end at {} {:.0f}", run.counter, last));
     return;
   }
   const Json result = parse_object(run, readable(run, path, ""), "result.json");

@@ -28,6 +28,7 @@ struct RunRecord {
   Entries environment;               // environment.json
   std::vector<std::string> metrics;  // names in the order in which they first appear
   std::map<std::string, Series> series;
+  std::string counter = "iteration";  // what the curves are over; of a stream "row"
   bool finished = false;              // it has a result.json
   Entries result;                     // result.json
   std::vector<std::string> troubles;  // what is missing or damaged, in sentences

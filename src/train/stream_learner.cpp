@@ -32,7 +32,8 @@ OnlineConfig online_config(const RunConfig& config) {
           .clip = config.optimizer.clip,
           .schedule = config.optimizer.schedule,
           .steps_per_epoch = config.train.iterations_per_epoch,
-          .slots = config.stream.slots};
+          .slots = config.stream.slots,
+          .seed = config.train.seed};
 }
 
 double mean_square(const std::vector<double>& prediction, const std::vector<float>& target) {

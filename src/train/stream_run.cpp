@@ -1,5 +1,7 @@
 #include "train/stream_run.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "throughtime/error.h"
 #include "train/environment.h"
 #include "train/files.h"
+#include "train/trained_model.h"
 
 namespace throughtime {
 namespace {
@@ -52,7 +55,10 @@ StreamRun::StreamRun(RunConfig config, bool force)
   directory_->clear();
   make_directories(directory_->task());
   replace_file(columns_file(*directory_), Json(parser_.columns()).dump() + "\n");
+  ModelInterface(learner_->engine().model().config()).save(directory_->task().string());
   replace_file(directory_->config(), resolved_config(config_));
+  replace_file(directory_->environment(), environment_json({.engine = std::string(learner_->engine().name()),
+                                                            .threads = learner_->engine().threads()}));
   open_files({});
   log_->line(fmt::format("throughtime {} ({}): starts a stream", version(), commit()));
 }
@@ -196,7 +202,8 @@ void StreamRun::write_metrics() {
                {"updates", learner_->online().updates()},
                {"skipped", counts.skipped},
                {"streams", counts.streams}};
-  for (const Diagnostic& diagnostic : learner_->online().diagnostics()) line[diagnostic.name] = diagnostic.value;
+  for (const Diagnostic& diagnostic : learner_->online().diagnostics())
+    if (!line.contains(diagnostic.name)) line[diagnostic.name] = diagnostic.value;  // rows are those of the stream
   line["seconds"] = seconds_;
   metrics_->write(line.dump() + "\n");
 }
@@ -231,6 +238,7 @@ std::string StreamRun::summary_json() const {
   const Json line = {{"name", config_.run.name},
                      {"task", "stream"},
                      {"learner", config_.learner.name},
+                     {"cell", fmt::format("{}", fmt::join(config_.model.cell, " + "))},
                      {"rows", counts.rows},
                      {"skipped", counts.skipped},
                      {"streams", counts.streams},
@@ -240,6 +248,10 @@ std::string StreamRun::summary_json() const {
                      {"rolling_mse", learner_->error().rolling()},
                      {"naive_mse", learner_->naive().cumulative()},
                      {"naive_rolling_mse", learner_->naive().rolling()},
+                     {"iterations", counts.rows},  // from here on what reports look for in every run
+                     {"metric", "mse"},
+                     {"metrics", {{"test_mse", learner_->error().cumulative()}}},
+                     {"baseline", learner_->naive().cumulative()},
                      {"updates", learner_->online().updates()},
                      {"seconds", seconds_},
                      {"peak_memory_bytes", peak_memory_bytes()},

@@ -15,6 +15,7 @@ struct ModelInterface {
   HeadConfig head;
 
   explicit ModelInterface(const Task& task) : input(task.input()), head(task.head()) {}
+  explicit ModelInterface(const ModelConfig& model) : input(model.input), head(model.head) {}
   /// Reads `directory`/interface.json; refuses a file that is not one.
   explicit ModelInterface(const std::string& directory);
   /// JSON: {"reals": ..., "vocabulary": ..., "head": ..., "outputs": ...}.

@@ -256,6 +256,50 @@ TEST_F(Stream, PredictAnswersWithoutLearningAndRefusesUnknownStreams) {
   EXPECT_EQ(text_of(path("runs/small/checkpoints/last.safetensors")), before);
 }
 
+/// What the other commands make of a stream's run: reports and pictures, or a sentence that says why not.
+TEST_F(Stream, OtherCommandsKnowItsRuns) {
+  ASSERT_EQ(stream("small.toml", series(0, 60)).code, 0);
+  const Outcome inspected = run("inspect runs/small");
+  EXPECT_EQ(inspected.code, 0) << inspected.err;
+  EXPECT_NE(inspected.out.find("online.state_0"), std::string::npos) << inspected.out;
+  const Outcome plotted = run("plot runs/small");
+  EXPECT_EQ(plotted.code, 0) << plotted.err;
+  EXPECT_NE(plotted.out.find("rolling mse"), std::string::npos) << plotted.out;
+  EXPECT_EQ(plotted.err.find("no records"), std::string::npos) << plotted.err;
+  const Outcome reported = run("report runs/small -o report.html");
+  EXPECT_EQ(reported.code, 0) << reported.err;
+  EXPECT_NE(text_of(path("report.html")).find("rolling mse"), std::string::npos);
+  const Outcome evaluated = run("evaluate runs/small");
+  EXPECT_EQ(evaluated.code, 2);
+  EXPECT_NE(evaluated.err.find("is the run of a stream, which has no splits"), std::string::npos) << evaluated.err;
+  EXPECT_NE(run("train --resume runs/small").err.find("goes on with throughtime stream --resume"), std::string::npos);
+  EXPECT_NE(run("compare runs/small --learners tbptt").err.find("throughtime report"), std::string::npos);
+  const Outcome exported = run("export runs/small -o weights.safetensors");
+  EXPECT_EQ(exported.code, 0) << exported.err;
+}
+
+TEST_F(Stream, EveryStreamingLearnerGoesOnBitForBit) {
+  std::string first = "who,y\n", second;
+  for (int t = 0; t < 120; ++t) {
+    const std::string rows = "a," + value(t) + "\n" + (t % 3 != 0 ? "b," + value(2 * t) + "\n" : "");
+    (t < 71 ? first : second) += rows;
+  }
+  const std::string adaptive = " --set learner.lags=8 --set learner.burn_in=2 --set learner.estimate_every=10 "
+                               "--set learner.longest=9 --set learner.positions=4 --set learner.name=adaptive_tbptt";
+  const std::string fpp = " --set learner.preset=custom --set learner.truncation=0 --set learner.fpp_steps=4 "
+                          "--set learner.fpp_buffer=30 --set learner.name=";
+  const std::string base = "small.toml --set stream.id=who --set stream.slots=2 ";
+  for (const std::string& learner : {adaptive, fpp + "fpp", fpp + "sliding_tbptt"}) {
+    const Outcome whole = stream(base + "--force --set run.directory=whole" + learner, first + second);
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    const Outcome part = stream(base + "--force --set run.directory=part" + learner, first);
+    const Outcome rest = stream("--resume part", second);
+    ASSERT_EQ(rest.code, 0) << rest.err;
+    EXPECT_EQ(part.out + rest.out, whole.out) << learner;
+    EXPECT_EQ(metrics_without_times(path("part")), metrics_without_times(path("whole"))) << learner;
+  }
+}
+
 // ---------------------------------------------------------------- broken input
 
 TEST_F(Stream, BrokenRowsAreReportedWithTheirNumberAndSkipped) {

@@ -140,8 +140,40 @@ TEST_P(OnlineSteadyState, AllocatesNothing) {
 INSTANTIATE_TEST_SUITE_P(Learners, OnlineSteadyState,
                          ::testing::Values(LearnerConfig{.name = "tbptt", .preset = "original", .truncation = 10},
                                            LearnerConfig{.name = "tbptt", .steps = 9, .losses = 4, .stride = 3},
-                                           LearnerConfig{.name = "fptt", .window_length = 6}),
+                                           LearnerConfig{.name = "fptt", .window_length = 6},
+                                           LearnerConfig{.name = "fpp", .fpp = {.steps = 4, .buffer = 20}},
+                                           LearnerConfig{.name = "sliding_tbptt", .fpp = {.steps = 4}}),
                          [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
+
+/// An estimate needs room for its lists and gives it back; steps without one need none.
+TEST(OnlineAdaptive, AllocatesOnlyInEstimatesAndKeepsNothing) {
+  const Model model(with_head(stack_of("lstm", {20}, 2), "regression", 1));
+  const auto engine = make_engine(model, {.name = "cpu", .threads = 1, .communicator = nullptr});
+  LearnerConfig config{.name = "adaptive_tbptt", .preset = "original", .truncation = 4};
+  config.estimate = {.longest = 10, .lags = 12, .tail = 6, .positions = 4, .burn_in = 3, .every = 50};
+  OnlineLearner online(*engine, initialise(model, {}, 1), {.learner = config});
+  const auto estimates = [&] { return online.diagnostics().back().value; };
+  double before_estimates = 0;
+  std::size_t bytes = 0;
+  int steps_with_estimates = 0;
+  for (int t = 0; t < 400; ++t) {
+    const double known = estimates();
+    if (t == 150) before_estimates = known, bytes = bytes_in_use();
+    const float step[2] = {0.1f * static_cast<float>(t % 7), 0.5f}, target[1] = {0.3f};
+    const std::int64_t before = allocations();
+    online.observe({step, 2}, {target, 1});
+    const std::int64_t made = allocations() - before;
+    if (t < 150) continue;
+    if (estimates() != known) {
+      ++steps_with_estimates;
+      continue;
+    }
+    EXPECT_EQ(made, 0) << t;
+  }
+  EXPECT_EQ(steps_with_estimates, 5);
+  EXPECT_GT(estimates(), before_estimates);
+  EXPECT_EQ(bytes_in_use(), bytes);
+}
 
 }  // namespace
 }  // namespace throughtime::testing

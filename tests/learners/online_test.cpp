@@ -55,6 +55,26 @@ OnlineConfig fptt_windows(int length, int slots = 1) {
   return config;
 }
 
+/// From a buffer of states; sliding: the last T rounds alone.
+OnlineConfig fpp_rounds(const std::string& name, int steps, int slots = 1) {
+  OnlineConfig config = tbptt_every_step(1, slots);
+  config.learner = {.name = name};
+  config.learner.fpp.steps = steps;
+  config.learner.fpp.buffer = 20;
+  return config;
+}
+
+/// K between `shortest` and `longest`, an estimate every 20 updates from 4 places of 3 + 12 steps.
+OnlineConfig adaptive(int shortest, int longest, int slots = 1, const std::string& preset = "original") {
+  OnlineConfig config = tbptt_every_step(1, slots);
+  config.learner = {.name = "adaptive_tbptt", .preset = preset, .truncation = shortest, .rate_scaling = "none"};
+  config.learner.estimate = {.delta = 0.3, .shortest = shortest, .longest = longest, .lags = 12, .tail = 6};
+  config.learner.estimate.positions = 4;
+  config.learner.estimate.burn_in = 3;
+  config.learner.estimate.every = 20;
+  return config;
+}
+
 float wave(int stream, int t) { return static_cast<float>(std::sin(0.3 * t + stream)); }
 
 /// A model with its engine and an online learner on it.
@@ -75,6 +95,12 @@ struct Subject {
   std::unique_ptr<Engine> engine;
   OnlineLearner learner;
 };
+
+double diagnostic(const OnlineLearner& learner, const std::string& name) {
+  for (const Diagnostic& entry : learner.diagnostics())
+    if (entry.name == name) return entry.value;
+  return NAN;
+}
 
 /// The same learner fed with whole stretches of one source: what the online one must equal.
 std::vector<double> learned_offline(const OnlineConfig& config, int steps, int stretch) {
@@ -140,10 +166,49 @@ TEST(OnlineLearner, MissingTargetsOnlyMoveTheState) {
 
 /// A silent slot changes nothing for the others: two slots of which one never speaks equal one slot.
 TEST(OnlineLearner, SlotsWithoutStepsDoNothing) {
-  for (const char* engine : {"cpu", "reference"}) {
-    Subject one(tbptt_every_step(5, 1), engine), two(tbptt_every_step(5, 2), engine);
-    for (int t = 0; t < 40; ++t) EXPECT_NEAR(one.step(0, 0, t), two.step(1, 0, t), 1e-5) << engine << " " << t;
+  const auto compare = [](const OnlineConfig& one_slot, const OnlineConfig& two_slots) {
+    for (const char* engine : {"cpu", "reference"}) {
+      Subject one(one_slot, engine), two(two_slots, engine);
+      for (int t = 0; t < 40; ++t) EXPECT_NEAR(one.step(0, 0, t), two.step(1, 0, t), 1e-5) << engine << " " << t;
+    }
+  };
+  compare(tbptt_every_step(5, 1), tbptt_every_step(5, 2));
+  compare(fpp_rounds("fpp", 5, 1), fpp_rounds("fpp", 5, 2));
+  compare(fpp_rounds("sliding_tbptt", 5, 1), fpp_rounds("sliding_tbptt", 5, 2));
+}
+
+TEST(OnlineLearner, WithoutAChoiceOfTruncationTheAdaptiveLearnerIsTheFixedOne) {
+  Subject fixed(tbptt_every_step(5, 2)), adapted(adaptive(5, 5, 2));
+  for (int t = 0; t < 90; ++t) {
+    fixed.step(0, 0, t), adapted.step(0, 0, t);
+    if (t % 3 != 1) fixed.step(1, 1, t), adapted.step(1, 1, t);
   }
+  EXPECT_EQ(adapted.weights(), fixed.weights());
+  EXPECT_TRUE(std::isfinite(diagnostic(adapted.learner, "beta"))) << "estimates were made, and moved nothing else";
+}
+
+TEST(OnlineLearner, EstimatesBeginWhenThePastHoldsEnoughPlaces) {
+  Subject subject(adaptive(2, 12));
+  // 4 places of 15 steps are 18 steps; the estimate is made before the step is learned from.
+  for (int t = 0; t < 17; ++t) subject.step(0, 0, t);
+  EXPECT_TRUE(std::isnan(diagnostic(subject.learner, "beta")));
+  EXPECT_EQ(diagnostic(subject.learner, "truncation"), 2) << "K_0";
+  subject.step(0, 0, 17);
+  EXPECT_TRUE(std::isfinite(diagnostic(subject.learner, "beta")));
+  bool moved = false;
+  for (int t = 18; t < 300; ++t) {
+    subject.step(0, 0, t);
+    moved = moved || diagnostic(subject.learner, "truncation") != 2;
+  }
+  EXPECT_TRUE(moved);
+}
+
+TEST(OnlineLearner, PlacesEndWhereATargetIsKnown) {
+  Subject subject(adaptive(2, 12));
+  for (int t = 0; t < 100; ++t) subject.step(0, 0, t, false);
+  EXPECT_TRUE(std::isnan(diagnostic(subject.learner, "beta")));
+  for (int t = 100; t < 105; ++t) subject.step(0, 0, t);
+  EXPECT_TRUE(std::isfinite(diagnostic(subject.learner, "beta")));
 }
 
 /// A stream that pauses goes on from the state it had, whatever the others did meanwhile.
@@ -202,7 +267,8 @@ TEST(OnlineLearner, LearningDoesNotCrossAReset) {
 }
 
 TEST(OnlineLearner, GoesOnFromAnArchiveBitForBit) {
-  for (const OnlineConfig& config : {tbptt_every_step(5, 2), fptt_windows(7, 2)})
+  for (const OnlineConfig& config : {tbptt_every_step(5, 2), fptt_windows(7, 2), fpp_rounds("fpp", 4, 2),
+                                     fpp_rounds("sliding_tbptt", 4, 2), adaptive(2, 12, 2), adaptive(2, 12, 2, "paper")})
     for (const int cut : {1, 17, 40}) {
       Subject whole(config), first(config), second(config);
       const auto drive = [](Subject& subject, int begin, int end) {
