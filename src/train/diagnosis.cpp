@@ -216,7 +216,9 @@ Chart bias_chart(const Diagnosis& diagnosis, const std::string& title) {
   chart.curves.push_back(estimated);
   if (!measured.x.empty()) chart.curves.push_back(measured);
   for (const TruncationChoice& choice : diagnosis.choices)
-    chart.references.push_back({"delta", choice.delta});
+    chart.references.push_back({choice.reached ? fmt::format("below {} from K = {}", choice.delta, choice.truncation)
+                                               : fmt::format("delta = {}", choice.delta),
+                                choice.delta});
   return chart;
 }
 
