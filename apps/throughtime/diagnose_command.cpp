@@ -10,10 +10,12 @@
 
 #include "commands.h"
 #include "terminal.h"
+#include "throughtime/error.h"
 #include "train/config.h"
 #include "train/diagnosis.h"
 #include "train/files.h"
 #include "train/session.h"
+#include "train/stream_run.h"
 
 namespace throughtime {
 namespace {
@@ -28,31 +30,50 @@ struct DiagnoseArguments {
   DiagnosisRequest request;
 };
 
-/// A run's trained model, or the first weights of a configuration.
-std::unique_ptr<Trainer> open_trainer(const DiagnoseArguments& arguments) {
-  if (std::filesystem::is_directory(arguments.what)) return open_run(arguments.what, arguments.best);
-  return std::make_unique<Trainer>(load_config(arguments.what, arguments.overrides, arguments.arm));
+/// The rows of a stream are gone: those of a file stand in for them, scaled by their own means.
+std::unique_ptr<Trainer> open_stream(const DiagnoseArguments& arguments, const std::vector<std::string>& overrides) {
+  RunConfig config = RunDirectory(arguments.what).load_config(overrides);
+  if (config.task.path.empty())
+    refuse("diagnose", "{} learned from a stream, whose rows were not kept; name a file of such rows: --set task.path=FILE",
+           arguments.what);
+  const TensorFile file = load_checkpoint(arguments.what, arguments.best);
+  auto trainer = std::make_unique<Trainer>(config);
+  LoadingArchive(file).parameters(trainer->engine(), trainer->parameters());
+  return trainer;
+}
+
+/// A run's trained model, or the first weights of a configuration. For a run, options of the estimate are the request's
+/// own; others must be such that a run can take.
+std::unique_ptr<Trainer> open_trainer(DiagnoseArguments& arguments) {
+  if (!std::filesystem::is_directory(arguments.what))
+    return std::make_unique<Trainer>(load_config(arguments.what, arguments.overrides, arguments.arm));
+  if (!arguments.arm.empty()) refuse("diagnose", "--arm is for configurations; {} is a run", arguments.what);
+  const auto others = std::stable_partition(arguments.overrides.begin(), arguments.overrides.end(), is_estimate_option);
+  arguments.request.options.assign(arguments.overrides.begin(), others);
+  const std::vector<std::string> rest(others, arguments.overrides.end());
+  return is_stream_run(arguments.what) ? open_stream(arguments, rest) : open_run(arguments.what, arguments.best, rest);
 }
 
 std::string share_text(double value) {
   return std::isfinite(value) ? fmt::format("{:.3g}", value) : "unbounded";
 }
 
-/// 1 2 3 5 7 10 15 20 30 50 70 100 ...
-std::vector<int> shown_lengths(int lags) {
+/// 1 2 3 5 7 10 15 20 30 50 70 100 ... as far as the bias matters.
+std::vector<int> shown_lengths(const Diagnosis& diagnosis) {
+  const int last = last_shown_length(diagnosis);
   std::vector<int> lengths;
-  for (int decade = 1; decade <= lags; decade *= 10)
+  for (int decade = 1; decade <= last; decade *= 10)
     for (const double step : {1.0, 1.5, 2.0, 3.0, 5.0, 7.0})
-      if (const double k = step * decade; k == std::floor(k) && k < lags) lengths.push_back(static_cast<int>(k));
-  lengths.push_back(lags);
+      if (const double k = step * decade; k == std::floor(k) && k < last) lengths.push_back(static_cast<int>(k));
+  lengths.push_back(last);
   return lengths;
 }
 
 std::string lengths_table(const Diagnosis& diagnosis) {
-  std::vector<Table::Column> columns = {{"K"}, {"|dL/dh| at lag K"}, {"relative bias"}, {"memory"}};
-  if (diagnosis.measured.empty()) columns.insert(columns.begin() + 3, {"measured"});
+  std::vector<Table::Column> columns = {{"K"}, {"|dL/dh| at lag K"}, {"estimated bias"}, {"memory"}};
+  if (diagnosis.measured.empty()) columns.insert(columns.begin() + 3, {"measured bias"});
   Table table(columns);
-  for (const int k : shown_lengths(diagnosis.lags)) {
+  for (const int k : shown_lengths(diagnosis)) {
     const TruncationFacts& facts = diagnosis.lengths[static_cast<std::size_t>(k)];
     std::vector<std::string> cells = {fmt::format("{}", k), fmt::format("{:.3g}", facts.phi),
                                       share_text(facts.relative_bias), bytes_text(facts.activation_bytes)};
@@ -63,43 +84,46 @@ std::string lengths_table(const Diagnosis& diagnosis) {
 }
 
 std::string choices_table(const Diagnosis& diagnosis) {
-  Table table({{"relative bias below"}, {"K"}, {"memory"}, {"", false}});
+  Table table({{"bias below"}, {"K"}, {"measured bias"}, {"memory"}, {"convergence bound"}});
   for (const TruncationChoice& choice : diagnosis.choices)
-    table.add_row({fmt::format("{}", choice.delta), fmt::format("{}", choice.truncation),
-                   bytes_text(choice.activation_bytes),
-                   choice.reached ? "" : fmt::format("not reached up to {}", diagnosis.longest)});
+    table.add_row({fmt::format("{}", choice.delta),
+                   choice.reached ? fmt::format("{}", choice.truncation) : fmt::format("none up to {}", diagnosis.longest),
+                   choice.reached && choice.measured_bias ? share_text(*choice.measured_bias) : "",
+                   choice.reached ? bytes_text(choice.activation_bytes) : "",
+                   fmt::format("x {:.3g}", choice.bound_factor)});
   return table.text(style_of(STDOUT_FILENO));
 }
 
-void print(const Diagnosis& diagnosis, const std::string& name) {
+void print(const Diagnosis& diagnosis, const std::string& name, bool fresh) {
   const Style style = style_of(STDOUT_FILENO);
-  fmt::print("{}: {} random places, lags 0 to {} after {} steps of burn-in\n\n", name, diagnosis.positions,
-             diagnosis.lags, diagnosis.burn_in);
-  fmt::print("{}\n", terminal_text_of(decay_chart(diagnosis, "gradient norm over the lag"), std::min(style.width, 100), 18,
-                                      style.color));
+  const auto picture = [&](const Chart& chart, int rows) {
+    fmt::print("{}\n", terminal_text_of(chart, std::min(style.width, 100), rows, style.color));
+  };
+  fmt::print("{}{}: {} random places, lags 0 to {} after {} steps of burn-in\n\n", name, fresh ? ", first weights" : "",
+             diagnosis.positions, diagnosis.lags, diagnosis.burn_in);
+  picture(decay_chart(diagnosis, "Norm of the gradient over the lag"), 16);
+  picture(bias_chart(diagnosis, "Relative bias of a gradient that is cut after K steps"), 18);
   fmt::print("{}\n{}\n", lengths_table(diagnosis), choices_table(diagnosis));
-  if (diagnosis.beta == 0)
-    fmt::print("From lag {} on gradients are zero to the last digit: any longer truncation is exact.\n", diagnosis.tail);
-  else if (diagnosis.decays)
-    fmt::print("From lag {} on gradients shrink by {:.4f} a step: the geometric decay that the bounds assume is met.\n",
-               diagnosis.tail, diagnosis.beta);
-  else
-    fmt::print("From lag {} on gradients do not shrink (factor {:.4f} a step): no bound holds; try more lags.\n",
-               diagnosis.tail, diagnosis.beta);
-  if (!diagnosis.measured.empty()) fmt::print("The true bias was not measured: {}.\n", diagnosis.measured);
   fmt::print("Memory: activations of windows of 2K + 1 steps with K losses, {} rows.\n", diagnosis.batch);
+  fmt::print("Convergence bound: of Theorem 2, against a gradient without bias.\n\n");
+  std::vector<std::string> advice = advice_of(diagnosis);
+  if (fresh)
+    advice.push_back("These are first weights. Gradients reach further as a model learns to remember: train, and diagnose the "
+                     "run.");
+  for (const std::string& text : advice)
+    fmt::print("{}\n", fmt::join(wrapped(text, static_cast<std::size_t>(std::min(style.width, 100))), "\n"));
 }
 
-void diagnose_command(const DiagnoseArguments& arguments) {
+void diagnose_command(DiagnoseArguments& arguments) {
   const std::unique_ptr<Trainer> trainer = open_trainer(arguments);
   const Diagnosis diagnosis = diagnose(*trainer, arguments.request);
   const std::string& name = trainer->plan().name;
   if (!arguments.svg.empty())
-    replace_file(arguments.svg, svg_of(decay_chart(diagnosis, name + ": gradient norm over the lag")));
+    replace_file(arguments.svg, diagnosis_svg(diagnosis, name));
   if (arguments.json) {
     fmt::print("{}\n", diagnosis_json(diagnosis, name));
   } else {
-    print(diagnosis, name);
+    print(diagnosis, name, !std::filesystem::is_directory(arguments.what));
   }
 }
 

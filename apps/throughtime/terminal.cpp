@@ -40,7 +40,14 @@ std::string padded(const std::string& text, std::size_t width, bool right) {
   return right ? space + text : text + space;
 }
 
-/// Breaks a text at spaces into lines of at most `width` columns (a longer word keeps its own line).
+std::string rule(const std::vector<std::size_t>& widths, const char* left, const char* middle, const char* right) {
+  std::string text = left;
+  for (std::size_t i = 0; i < widths.size(); ++i) text += (i == 0 ? "" : middle) + repeated("─", widths[i] + 2);
+  return text + right + "\n";
+}
+
+}  // namespace
+
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines = {""};
   std::size_t begin = 0;
@@ -53,14 +60,6 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   }
   return lines;
 }
-
-std::string rule(const std::vector<std::size_t>& widths, const char* left, const char* middle, const char* right) {
-  std::string text = left;
-  for (std::size_t i = 0; i < widths.size(); ++i) text += (i == 0 ? "" : middle) + repeated("─", widths[i] + 2);
-  return text + right + "\n";
-}
-
-}  // namespace
 
 Style style_of(int descriptor) {
   Style style;

@@ -21,6 +21,9 @@ struct Style {
 /// The style of a file descriptor: colour unless NO_COLOR is set, unicode unless the locale says otherwise.
 Style style_of(int descriptor);
 
+/// Breaks a text at spaces into lines of at most `width` columns (a longer word keeps its own line).
+std::vector<std::string> wrapped(const std::string& text, std::size_t width);
+
 /// 1536 -> "1.5 KiB".
 std::string bytes_text(std::size_t bytes);
 /// 75.2 -> "1:15"; 3700 -> "1:01:40".

@@ -37,6 +37,7 @@ struct StretchShape {
   std::int64_t examples = 0;   // rows show examples 0 ... examples - 1 (Window::example); 0: they have no numbers
   bool accuracy = false;   // count right predictions: the targets are labels
   std::uint64_t seed = 1;  // of what the learner draws
+  std::int64_t row_steps = 0;       // steps of a row of the training data (Task::row_steps); 0: it never ends
   PositionFunction positions = {};  // none: a learner that estimates cannot be made
 };
 

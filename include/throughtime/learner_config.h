@@ -51,7 +51,7 @@ struct EstimateConfig {
   double delta = 0.1;               // the relative bias that is tolerated
   int shortest = 2;                 // K_min
   int longest = 100;                // K_max
-  int lags = 100;                   // R
+  int lags = 0;                     // R; 0: 100, or what a row of the data has after the burn-in
   int tail = 0;                     // tau: beta comes from the lags tau ... R; 0: the integer part of 0.9 R
   int positions = 0;                // S; 0: as many as the batch has rows
   int burn_in = 20;                 // steps from the zero state before the R cells
@@ -71,7 +71,7 @@ struct EstimateConfig {
 struct LearnerConfig {
   std::string name = "bptt";
   std::string memory = "full";    // bptt: full, recompute
-  std::string preset = "custom";  // tbptt: custom, paper, ref, plain, original
+  std::string preset = "custom";  // tbptt: custom, paper, ref, plain, original, double-tf, buffer
   int truncation = 0;             // tbptt presets: K
   int steps = 0;                  // tbptt: cells in a window
   int losses = 0;                 // tbptt: its last steps that carry a loss

@@ -115,6 +115,8 @@ class Task {
   /// and the arguments, which leaves the batches as they are. Rows of short sequences begin with padding. The window
   /// lives in the task until the next call.
   virtual const Window& make_positions(std::uint64_t draw, int columns, int rows, int steps);
+  /// Steps of one of those columns: the longest place that can be asked for. 0: the data never ends.
+  virtual std::int64_t row_steps(int) const { return 0; }
 
   /// Batches of one pass over a split: each example is in exactly one of them, rows that are left over in the last one
   /// have weight 0. 0: the split is generated and never ends.

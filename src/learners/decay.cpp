@@ -141,6 +141,14 @@ int DecayEstimate::truncation(double delta, int shortest, int longest) const {
   return longest;
 }
 
+EstimateConfig with_fitting_lags(EstimateConfig config, std::int64_t row_steps) {
+  constexpr std::int64_t usual = 100, fewest = 2;
+  if (config.lags != 0) return config;
+  const std::int64_t room = row_steps > 0 ? row_steps - config.burn_in : usual;
+  config.lags = static_cast<int>(std::clamp(room, fewest, usual));
+  return config;
+}
+
 DecayOptions decay_options(const EstimateConfig& config) {
   if (!(config.delta > 0 && config.delta < 1))
     refuse("estimate", "delta must lie between 0 and 1, both excluded, got {}", config.delta);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,8 @@ double regression_slope(const std::vector<double>& y, int first, int last);
 double max_slope(const std::vector<double>& y, int first, int last, bool from_first_only = false);
 double quantile_slope(const std::vector<double>& y, int first, int last, double alpha);
 
+/// With as many lags as a row of `row_steps` steps (0: endless) has after the burn-in, at most 100, where they are open.
+EstimateConfig with_fitting_lags(EstimateConfig config, std::int64_t row_steps);
 /// The options that a configuration of `lags` lags describes; refuses values that cannot be.
 DecayOptions decay_options(const EstimateConfig& config);
 

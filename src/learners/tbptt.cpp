@@ -17,14 +17,19 @@ namespace {
 
 struct Lengths {
   int steps, losses, stride;
+  int ahead = 0;  // further steps whose losses flow into the window
 };
+
+std::vector<std::string> presets() { return {"custom", "paper", "ref", "plain", "original", "double-tf", "buffer"}; }
 
 Lengths preset_lengths(const std::string& preset, int k) {
   if (preset == "paper") return {2 * k + 1, k, k};
   if (preset == "ref") return {2 * k - 1, k, k};
   if (preset == "plain") return {k, k, k};
   if (preset == "original") return {k, 1, 1};
-  refuse_unknown("tbptt", "preset", preset, {"custom", "paper", "ref", "plain", "original"});
+  if (preset == "double-tf") return {2 * k - 1, 2 * k - 1, 2 * k - 1};
+  if (preset == "buffer") return {k, k, k, k - 1};
+  refuse_unknown("tbptt", "preset", preset, presets());
 }
 
 Lengths window_lengths(const LearnerConfig& config) {
@@ -37,12 +42,12 @@ Lengths window_lengths(const LearnerConfig& config) {
     return lengths;
   }
   if (config.truncation != 0)
-    refuse("tbptt", "truncation belongs to a preset (paper, ref, plain, original); custom needs steps, losses, stride");
+    refuse("tbptt", "truncation belongs to a preset such as paper or plain; custom needs steps, losses, stride");
   if (config.steps < 1) refuse("tbptt", "steps must be at least 1, got {}", config.steps);
   if (config.losses < 1 || config.losses > config.steps)
     refuse("tbptt", "losses must be between 1 and steps ({}), got {}", config.steps, config.losses);
   if (config.stride < 1) refuse("tbptt", "stride must be at least 1, got {}", config.stride);
-  return {config.steps, config.losses, config.stride};
+  return {config.steps, config.losses, config.stride, 0};
 }
 
 /// Truncated back-propagation: windows of `steps` cells that end `stride` apart, each with one update of the mean of
@@ -68,10 +73,12 @@ class Tbptt final : public Learner {
     Engine& engine = trainee.engine;
     const int scout_steps = std::min(2 * StateRing::spacing, std::max(shape.steps, StateRing::spacing));
     tape_ = engine.make_tape(
-        {.steps = longest.steps, .batch = shape.batch, .keep = Keep::gradient, .losses = longest.losses});
+        {.steps = longest.steps + longest.ahead, .batch = shape.batch, .keep = Keep::gradient,
+         .losses = longest.losses + longest.ahead});
     scout_ = engine.make_tape({.steps = scout_steps, .batch = shape.batch, .keep = Keep::nothing});
     const std::size_t state = static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(width_);
     state_ = engine.allocate(state);
+    if (longest.ahead > 0) cotangent_ = engine.allocate(state);
     if (adaptive()) ring_.emplace(engine, longest.steps, state);
     if (adaptive() || config.estimate.logged > 0)
       estimator_.emplace(engine, config.estimate, shape.batch, shape.positions);
@@ -81,7 +88,7 @@ class Tbptt final : public Learner {
     handed_steps_.reserve(handed);
     rows_.resize(handed * static_cast<std::size_t>(shape.batch));
     std::iota(rows_.begin(), rows_.end(), 0);
-    reserve(part_, std::max(longest.steps, scout_steps), shape.batch);
+    reserve(part_, std::max(longest.steps + longest.ahead, scout_steps), shape.batch);
   }
 
   std::string_view name() const override { return config_.name; }
@@ -205,15 +212,32 @@ class Tbptt final : public Learner {
     const double weights = sum_of_weights(name(), {first_weight, static_cast<std::size_t>(end - first_loss) * batch});
     if (weights == 0) return;  // the states move on when a later window needs one
     move_state_to(stretch, first);
-    look_back_.cut(stretch, first, end - first, part_);
+    const int ahead = std::min(lengths_.ahead, stretch.steps - end);
+    look_back_.cut(stretch, first, end + ahead - first, part_);
     std::fill_n(part_.weight.begin(), static_cast<std::size_t>(first_loss - first) * batch, 0.0f);
     unroll_window(stretch, first, end);
-    trainee_.engine.pull_back(
-        {.tape = *tape_, .window = part_, .parameters = trainee_.parameters, .gradient = trainee_.gradient});
-    loss_weight_ += weights;
+    pull_back_window(end - first);
+    loss_weight_ += std::accumulate(part_.weight.begin(), part_.weight.end(), 0.0);
     if (config_.clip_by_losses) trainee_.clip.norm = clip_.norm / losses;
     const double factor = rate_factor();
     update(weights, [&](std::int64_t number) { return factor * rate(number); });
+  }
+
+  /// The gradient of the first `cells` cells of `part_`; the losses of steps after them (preset buffer) flow in.
+  void pull_back_window(int cells) {
+    const bool ahead = cells < part_.steps;
+    if (ahead)
+      trainee_.engine.pull_back({.tape = *tape_,
+                                 .window = part_,
+                                 .parameters = trainee_.parameters,
+                                 .first = cells,
+                                 .initial_cotangent = cotangent_});
+    trainee_.engine.pull_back({.tape = *tape_,
+                               .window = part_,
+                               .parameters = trainee_.parameters,
+                               .last = cells,
+                               .gradient = trainee_.gradient,
+                               .end_cotangent = ahead ? cotangent_ : Buffer()});
   }
 
   double rate_factor() const {
@@ -222,7 +246,7 @@ class Tbptt final : public Learner {
     return 1;
   }
 
-  /// Unrolls `part_`, which holds steps [first, end), and keeps the states that the next window may start from. The
+  /// Unrolls `part_`, which holds steps [first, end) and those ahead, and keeps the states that the next window may start from. The
   /// next stretch's length is not known yet: its first window starts at the later of two states if it moves by a whole
   /// stride, and is reached from the earlier one if it is shorter.
   void unroll_window(const Window& stretch, int first, int end) {
@@ -340,6 +364,7 @@ class Tbptt final : public Learner {
   int width_;                           // S
   std::vector<std::int64_t> rows_;      // 0, 1, ...: the rows of `handed_`
   std::unique_ptr<Tape> tape_, scout_;  // of a window; of a gap between two windows
+  Buffer cotangent_;                    // [B, S]: of the losses ahead of a window
   Buffer state_;                        // [B, S]: what the next window begins with
   Buffer handed_;                       // [slots, B, S]: states that the last unroll handed out
   std::vector<int> handed_steps_;       // after how many of its steps
@@ -362,8 +387,9 @@ void check_common(const LearnerConfig& config) {
   if (config.ref_stream && config.chunk == 0) refuse("tbptt", "ref_stream is about chunks; give chunk too");
 }
 
-/// The adaptive form with its first K. Refuses estimates that cannot be.
-LearnerConfig adaptive_config(LearnerConfig config) {
+/// The adaptive form with its first K, for rows of `row_steps` steps (0: endless). Refuses estimates that cannot be.
+LearnerConfig adaptive_config(LearnerConfig config, std::int64_t row_steps) {
+  config.estimate = with_fitting_lags(config.estimate, row_steps);
   decay_options(config.estimate);
   if (config.preset == "custom") config.preset = "paper";
   if (config.truncation == 0) config.truncation = config.estimate.shortest;
@@ -382,27 +408,38 @@ int estimation_past(const EstimateConfig& estimate) {
   return estimate.burn_in + estimate.lags + choices;
 }
 
+void require_nothing_ahead(const Lengths& lengths, const std::string& preset) {
+  if (lengths.ahead > 0)
+    refuse("tbptt", "the preset '{}' looks ahead of a window, and a stream has nothing there; take another preset", preset);
+}
+
 }  // namespace
 
 StreamNeeds tbptt_stream(const LearnerConfig& config) {
   const Lengths lengths = window_lengths(config);
-  return {lengths.stride, std::max(lengths.steps, config.estimate.logged > 0 ? estimation_past(config.estimate) : 0)};
+  require_nothing_ahead(lengths, config.preset);
+  const EstimateConfig estimate = with_fitting_lags(config.estimate, 0);
+  return {lengths.stride, std::max(lengths.steps, estimate.logged > 0 ? estimation_past(estimate) : 0)};
 }
 
 StreamNeeds adaptive_tbptt_stream(const LearnerConfig& config) {
-  const Lengths longest = longest_lengths(adaptive_config(config));
-  return {longest.stride, std::max(longest.steps + StateRing::spacing, estimation_past(config.estimate))};
+  const LearnerConfig chosen = adaptive_config(config, 0);
+  const Lengths longest = longest_lengths(chosen);
+  require_nothing_ahead(longest, chosen.preset);
+  return {longest.stride, std::max(longest.steps + StateRing::spacing, estimation_past(chosen.estimate))};
 }
 
 std::unique_ptr<Learner> make_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
   check_common(config);
-  const Lengths lengths = window_lengths(config);
-  return std::make_unique<Tbptt>(trainee, shape, config, lengths, lengths);
+  LearnerConfig chosen = config;
+  chosen.estimate = with_fitting_lags(config.estimate, shape.row_steps);
+  const Lengths lengths = window_lengths(chosen);
+  return std::make_unique<Tbptt>(trainee, shape, chosen, lengths, lengths);
 }
 
 std::unique_ptr<Learner> make_adaptive_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
   check_common(config);
-  const LearnerConfig chosen = adaptive_config(config);
+  const LearnerConfig chosen = adaptive_config(config, shape.row_steps);
   return std::make_unique<Tbptt>(trainee, shape, chosen, window_lengths(chosen), longest_lengths(chosen));
 }
 

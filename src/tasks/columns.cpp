@@ -55,7 +55,7 @@ void ColumnTask::fill_resets(Split split, Window& window) const {
 
 const Window& ColumnTask::make_positions(std::uint64_t draw, int columns, int rows, int steps) {
   require_rows(name_, rows);
-  const std::int64_t length = column_steps(Split::train, columns);
+  const std::int64_t length = row_steps(columns);
   require_long_data(name_, steps, length);
   const Random random(seed_, Purpose::positions);
   const auto count = static_cast<std::size_t>(rows);

@@ -19,6 +19,7 @@ class ColumnTask : public Task {
   std::int64_t batches(Split split, int batch) const override;
   const Window& make_batch(Split split, std::uint64_t iteration, int batch) override;
   const Window& make_positions(std::uint64_t draw, int columns, int rows, int steps) override;
+  std::int64_t row_steps(int columns) const override { return column_steps(Split::train, columns); }
   int evaluation_batch(int batch) const override { return evaluation_columns_ > 0 ? evaluation_columns_ : batch; }
 
  protected:

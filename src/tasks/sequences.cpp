@@ -48,6 +48,7 @@ class SequenceTask final : public Task {
     return batch_.window;
   }
 
+  std::int64_t row_steps(int) const override { return shape_.length; }
   /// Random sequences, each up to a random step that has a loss; what lies before a sequence is padding.
   const Window& make_positions(std::uint64_t draw, int, int rows, int steps) override {
     require_rows(name_, rows);

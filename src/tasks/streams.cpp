@@ -41,9 +41,11 @@ class StreamTask final : public Task {
     return (pass + shape_.window - 1) / shape_.window;
   }
 
+  std::int64_t row_steps(int columns) const override { return stream_->pass_steps(Split::train, columns); }
+
   const Window& make_positions(std::uint64_t draw, int columns, int rows, int steps) override {
     require_rows(name_, rows);
-    const std::int64_t pass = stream_->pass_steps(Split::train, columns);
+    const std::int64_t pass = row_steps(columns);
     const std::int64_t length = pass > 0 ? pass : endless_places + steps;
     require_long_data(name_, steps, length);
     if (positions_.batch != rows || positions_.steps != steps) places_.resize(shape_, rows, static_cast<std::size_t>(steps));

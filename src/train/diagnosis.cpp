@@ -5,9 +5,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "learners/convergence.h"
 #include "learners/lag_gradients.h"
 #include "learners/phi.h"
 #include "throughtime/error.h"
+#include "train/option_tables.h"
 
 namespace throughtime {
 namespace {
@@ -69,7 +71,9 @@ std::string measure_refusal(Trainer& trainer, const PhiCollector& collector, con
   return "";
 }
 
-EstimateConfig estimate_config(const RunConfig& config, const DiagnosisRequest& request) {
+EstimateConfig estimate_config(Trainer& trainer, const DiagnosisRequest& request) {
+  RunConfig config = trainer.config();
+  for (const std::string& assignment : request.options) set_option(config, assignment, "--set");
   EstimateConfig estimate = config.learner.estimate;
   if (request.positions >= 0) estimate.positions = request.positions;
   if (request.lags >= 0) {
@@ -77,7 +81,7 @@ EstimateConfig estimate_config(const RunConfig& config, const DiagnosisRequest& 
     estimate.tail = 0;
   }
   estimate.dropout = false;
-  return estimate;
+  return with_fitting_lags(estimate, trainer.task().row_steps(trainer.config().train.batch));
 }
 
 void add_lengths(Diagnosis& diagnosis, const DecayEstimate& estimate, const std::vector<double>& measured,
@@ -94,14 +98,47 @@ void add_lengths(Diagnosis& diagnosis, const DecayEstimate& estimate, const std:
   }
 }
 
-nlohmann::ordered_json number(double value) {  // JSON has no infinity
-  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+/// The largest K that is worth trying: no longer than a row of the data.
+int longest_truncation(Trainer& trainer, const EstimateConfig& config) {
+  const std::int64_t longest = std::max(config.longest, config.lags);
+  const std::int64_t row = trainer.task().row_steps(trainer.config().train.batch);
+  return static_cast<int>(row > 0 ? std::min(longest, row) : longest);
+}
+
+/// K of a fixed truncation whose losses all see about K lags.
+int own_truncation(const LearnerConfig& learner) {
+  const bool looks_back = learner.preset == "paper" || learner.preset == "ref";
+  return learner.name == "tbptt" && looks_back ? learner.truncation : 0;
+}
+
+void add_choices(Diagnosis& diagnosis, const DecayEstimate& estimate, const WindowBytes& bytes) {
+  for (const double delta : {0.9, 0.5, 0.1}) {
+    const int k = estimate.truncation(delta, 1, diagnosis.longest);
+    TruncationChoice choice{.delta = delta,
+                            .truncation = k,
+                            .reached = estimate.relative_bias(k) < delta,
+                            .activation_bytes = bytes.of(k),
+                            .bound_factor = bias_factor(delta)};
+    if (k <= diagnosis.lags) choice.measured_bias = diagnosis.lengths[static_cast<std::size_t>(k)].measured_bias;
+    diagnosis.choices.push_back(choice);
+  }
+}
+
+nlohmann::ordered_json number(const std::optional<double>& value) {  // JSON has no infinity
+  return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json();
 }
 
 }  // namespace
 
+bool is_estimate_option(const std::string& assignment) {
+  std::vector<Option> table;
+  add_estimate_options(table);
+  const std::string key = assignment.substr(0, assignment.find('='));
+  return std::ranges::any_of(table, [&](const Option& option) { return option.key == key; });
+}
+
 Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request) {
-  const EstimateConfig config = estimate_config(trainer.config(), request);
+  const EstimateConfig config = estimate_config(trainer, request);
   const DecayOptions options = decay_options(config);
   const int batch = trainer.config().train.batch;
   PhiCollector collector(trainer.engine(), config, batch, [&](std::uint64_t draw, int rows, int steps) -> const Window& {
@@ -117,8 +154,9 @@ Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request) {
                       .lags = config.lags,
                       .burn_in = config.burn_in,
                       .tail = options.tail,
-                      .longest = std::max(config.longest, config.lags),
+                      .longest = longest_truncation(trainer, config),
                       .batch = batch,
+                      .truncation = own_truncation(trainer.config().learner),
                       .beta = estimate.beta(),
                       .decays = estimate.decays(),
                       .measured = measure_refusal(trainer, collector, request)};
@@ -126,19 +164,25 @@ Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request) {
   if (diagnosis.measured.empty()) measured = measured_biases(trainer, collector, config.lags);
   const WindowBytes bytes(trainer.engine(), batch);
   add_lengths(diagnosis, estimate, measured, bytes);
-  for (const double delta : {0.9, 0.5, 0.1}) {
-    const int k = estimate.truncation(delta, 1, diagnosis.longest);
-    diagnosis.choices.push_back({delta, k, estimate.relative_bias(k) < delta, bytes.of(k)});
-  }
+  add_choices(diagnosis, estimate, bytes);
   diagnosis.draws = std::move(sample.draws);
   return diagnosis;
+}
+
+int last_shown_length(const Diagnosis& diagnosis) {
+  constexpr double negligible = 1e-3;
+  const auto small = [](const TruncationFacts& facts) { return facts.relative_bias < negligible; };
+  const auto found = std::ranges::find_if(diagnosis.lengths, small);
+  const int least = std::max(10, diagnosis.choices.back().truncation);
+  const int wanted = found == diagnosis.lengths.end() ? diagnosis.lags : std::max(least, found->truncation);
+  return std::min(wanted, diagnosis.lags);
 }
 
 Chart decay_chart(const Diagnosis& diagnosis, const std::string& title) {
   Chart chart{.title = title, .x_label = "lag k (steps)", .y_label = "|dL/dh| k steps back", .log_y = true};
   const auto lags = static_cast<std::size_t>(diagnosis.lags) + 1;
   const std::size_t places = std::min<std::size_t>(diagnosis.draws.size() / lags, faint_curves);
-  Curve mean{.label = "mean"}, tail{.label = fmt::format("beta = {:.4f}", diagnosis.beta)};
+  Curve mean{.label = fmt::format("mean of {} places", diagnosis.positions)}, tail{.label = fmt::format("tail: {:.4f} a step", diagnosis.beta)};
   for (const TruncationFacts& facts : diagnosis.lengths) {
     mean.x.push_back(facts.truncation);
     mean.y.push_back(facts.phi);
@@ -148,7 +192,7 @@ Chart decay_chart(const Diagnosis& diagnosis, const std::string& title) {
     chart.curves.push_back({.label = "one place", .x = mean.x, .y = {first, first + diagnosis.lags + 1}, .faint = true});
   }
   chart.curves.push_back(mean);
-  if (std::isfinite(diagnosis.beta)) {
+  if (diagnosis.beta > 0 && std::isfinite(diagnosis.beta)) {
     for (int k = diagnosis.tail; k <= diagnosis.lags; ++k) {
       tail.x.push_back(k);
       tail.y.push_back(mean.y[static_cast<std::size_t>(diagnosis.tail)] * std::pow(diagnosis.beta, k - diagnosis.tail));
@@ -162,6 +206,7 @@ Chart bias_chart(const Diagnosis& diagnosis, const std::string& title) {
   Chart chart{.title = title, .x_label = "truncation K (steps)", .y_label = "relative bias", .log_y = true};
   Curve estimated{.label = "estimated"}, measured{.label = "measured"};
   for (const TruncationFacts& facts : diagnosis.lengths) {
+    if (facts.truncation > last_shown_length(diagnosis)) break;
     estimated.x.push_back(facts.truncation);
     estimated.y.push_back(facts.relative_bias);
     if (!facts.measured_bias) continue;
@@ -171,8 +216,19 @@ Chart bias_chart(const Diagnosis& diagnosis, const std::string& title) {
   chart.curves.push_back(estimated);
   if (!measured.x.empty()) chart.curves.push_back(measured);
   for (const TruncationChoice& choice : diagnosis.choices)
-    chart.references.push_back({fmt::format("delta = {}", choice.delta), choice.delta});
+    chart.references.push_back({choice.reached ? fmt::format("below {} from K = {}", choice.delta, choice.truncation)
+                                               : fmt::format("delta = {}", choice.delta),
+                                choice.delta});
   return chart;
+}
+
+std::string diagnosis_svg(const Diagnosis& diagnosis, const std::string& name) {
+  constexpr int width = 720, height = 420;
+  std::string below = svg_of(decay_chart(diagnosis, "Norm of the gradient over the lag"), width, height);
+  below.insert(below.find("<svg") + 4, fmt::format(" y=\"{}\"", height));
+  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}{3}</svg>\n",
+                     width, 2 * height,
+                     svg_of(bias_chart(diagnosis, name + ": bias of a truncated gradient"), width, height), below);
 }
 
 std::string diagnosis_json(const Diagnosis& diagnosis, const std::string& name) {
@@ -184,6 +240,7 @@ std::string diagnosis_json(const Diagnosis& diagnosis, const std::string& name) 
                  {"tail", diagnosis.tail},
                  {"longest", diagnosis.longest},
                  {"batch", diagnosis.batch},
+                 {"own_truncation", diagnosis.truncation > 0 ? Json(diagnosis.truncation) : Json()},
                  {"beta", number(diagnosis.beta)},
                  {"decays", diagnosis.decays},
                  {"measured", diagnosis.measured.empty() ? Json(true) : Json(diagnosis.measured)}};
@@ -191,14 +248,17 @@ std::string diagnosis_json(const Diagnosis& diagnosis, const std::string& name) 
     object["choices"].push_back({{"delta", choice.delta},
                                  {"truncation", choice.truncation},
                                  {"reached", choice.reached},
-                                 {"activation_bytes", choice.activation_bytes}});
+                                 {"measured_bias", number(choice.measured_bias)},
+                                 {"activation_bytes", choice.activation_bytes},
+                                 {"bound_factor", choice.bound_factor}});
   for (const TruncationFacts& facts : diagnosis.lengths)
     object["lengths"].push_back({{"truncation", facts.truncation},
                                  {"phi", number(facts.phi)},
                                  {"absolute_bias", number(facts.absolute_bias)},
                                  {"relative_bias", number(facts.relative_bias)},
-                                 {"measured_bias", facts.measured_bias ? number(*facts.measured_bias) : Json()},
+                                 {"measured_bias", number(facts.measured_bias)},
                                  {"activation_bytes", facts.activation_bytes}});
+  object["advice"] = advice_of(diagnosis);
   return object.dump();
 }
 

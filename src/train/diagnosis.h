@@ -15,6 +15,7 @@ namespace throughtime {
 struct DiagnosisRequest {
   int positions = -1;  // S
   int lags = -1;       // R
+  std::vector<std::string> options = {};  // key=value of estimates, over the run's
   bool measure = true;  // the true bias too, where the full gradient fits into memory
 };
 
@@ -34,11 +35,14 @@ struct TruncationChoice {
   int truncation = 0;
   bool reached = false;  // false: no K up to the longest does
   std::size_t activation_bytes = 0;
+  std::optional<double> measured_bias = {};  // at that K
+  double bound_factor = 0;  // 1 / (1 - delta): how much larger the bound of Theorem 2 is than without bias
 };
 
 /// How fast the gradients of a model decay on its data, and how long a truncation must be.
 struct Diagnosis {
   int positions = 0, lags = 0, burn_in = 0, tail = 0, longest = 0, batch = 0;
+  int truncation = 0;              // K of the run's own windows; 0: it has none
   double beta = 0;
   bool decays = false;             // beta < 1: the geometric decay that the bounds assume
   std::string measured;            // why there is no measured bias; empty: there is one
@@ -47,13 +51,22 @@ struct Diagnosis {
   std::vector<double> draws;       // [positions, lags + 1]: phi_k of every place
 };
 
+/// Whether key=value is about estimates alone and can be asked for after training.
+bool is_estimate_option(const std::string& assignment);
+
 /// Looks at a trained or fresh model. Changes nothing in the trainer but the engine's scratch memory.
 Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request);
 
+/// The largest K worth a row or a point: from there on the bias is below a thousandth.
+int last_shown_length(const Diagnosis& diagnosis);
 /// phi over the lag: single places, their mean, and the fitted tail.
 Chart decay_chart(const Diagnosis& diagnosis, const std::string& title);
 /// The relative bias over K: estimated, and measured where it was.
 Chart bias_chart(const Diagnosis& diagnosis, const std::string& title);
+/// Both of them in one SVG document, the bias above.
+std::string diagnosis_svg(const Diagnosis& diagnosis, const std::string& name);
+/// What follows for whoever trains the model, one sentence or two per entry.
+std::vector<std::string> advice_of(const Diagnosis& diagnosis);
 /// One JSON object.
 std::string diagnosis_json(const Diagnosis& diagnosis, const std::string& name);
 

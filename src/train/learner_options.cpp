@@ -10,7 +10,7 @@ Names learner_names() {
   return names;
 }
 Names memory_names() { return {"full", "recompute"}; }
-Names preset_names() { return {"custom", "paper", "ref", "plain", "original"}; }
+Names preset_names() { return {"custom", "paper", "ref", "plain", "original", "double-tf", "buffer"}; }
 Names rate_scaling_names() { return {"auto", "none", "sqrt", "linear"}; }
 Names form_names() { return {"lambda", "gradient", "ogd"}; }
 Names remainder_names() { return {"extra", "absorb"}; }
@@ -51,7 +51,8 @@ void add_learner_options(std::vector<Option>& table) {
            memory_names},
           {"learner.preset",
            FIELD(std::string, learner.preset),
-           "tbptt: steps/losses/stride from truncation K: paper 2K+1/K/K, ref 2K-1/K/K, plain K/K/K, original K/1/1",
+           "tbptt: steps/losses/stride from truncation K: paper 2K+1/K/K, ref 2K-1/K/K, plain K/K/K, original K/1/1, "
+           "double-tf (2K-1)/(2K-1)/(2K-1), buffer K/K/K and the next K-1 losses flow in",
            {},
            preset_names},
           {"learner.truncation", FIELD(int, learner.truncation), "tbptt presets: K; adaptive_tbptt: K_0, before the first estimate", at_least(0)},
@@ -82,7 +83,8 @@ void add_estimate_options(std::vector<Option>& table) {
            "adaptive_tbptt: relative bias of the gradient that is tolerated", {.low = 0, .high = 1, .open_low = true, .open_high = true}},
           {"learner.shortest", FIELD(int, learner.estimate.shortest), "adaptive_tbptt: K_min", at_least(1)},
           {"learner.longest", FIELD(int, learner.estimate.longest), "adaptive_tbptt: K_max", at_least(1)},
-          {"learner.lags", FIELD(int, learner.estimate.lags), "estimates: R, the largest lag", at_least(2)},
+          {"learner.lags", FIELD(int, learner.estimate.lags), 
+           "estimates: R, the largest lag; 0: 100, or what a row of the data has after the burn-in", at_least(0)},
           {"learner.tail", FIELD(int, learner.estimate.tail),
            "estimates: tau, beta comes from the lags tau to R; 0: the integer part of 0.9 R", at_least(0)},
           {"learner.positions", FIELD(int, learner.estimate.positions),

@@ -34,8 +34,31 @@ TEST_F(DiagnoseCommand, AnswersForAConfigurationAndForItsRun) {
 
   const testing::Outcome table = run("diagnose runs/tiny");
   EXPECT_EQ(table.code, 0) << table.err;
-  for (const char* part : {"relative bias", "measured", "memory", "geometric decay", "0.9", "0.5", "0.1"})
+  for (const char* part : {"estimated bias", "measured bias", "memory", "Geometric decay: met", "0.9", "0.5", "0.1", "learner.truncation ="})
     EXPECT_NE(table.out.find(part), std::string::npos) << part;
+}
+
+TEST_F(DiagnoseCommand, TakesOptionsOfTheEstimateForARun) {
+  ASSERT_EQ(run("train " + config()).code, 0);
+  const testing::Outcome outcome = run("diagnose runs/tiny --json --set learner.lags=9 --set learner.decay=max");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["lags"], 9);
+  expect_refusal(run("diagnose runs/tiny --set model.hidden=7"), "model.hidden cannot change");
+  expect_refusal(run("diagnose runs/tiny --arm a"), "--arm is for configurations");
+}
+
+TEST_F(DiagnoseCommand, TakesRowsFromAFileForARunOfAStream) {
+  std::string rows = "y\n";
+  for (int i = 0; i < 300; ++i) rows += std::to_string(i % 7) + "\n";
+  testing::write_text(path("rows.csv"), rows);
+  const std::string file = config_file(
+      "[task]\nname = \"series\"\ninputs = [\"y\"]\nhorizon = 1\n[model]\nhidden = 5\n[learner]\nname = \"tbptt\"\n"
+      "preset = \"original\"\ntruncation = 3\n[train]\nbatch = 2\n[run]\nthreads = 1\n");
+  ASSERT_EQ(run("stream " + file + " --input rows.csv").code, 0);
+  expect_refusal(run("diagnose runs/tiny"), "--set task.path=FILE");
+  const testing::Outcome outcome = run("diagnose runs/tiny --json --set task.path=rows.csv --set learner.lags=20");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["lengths"].size(), 21u);
 }
 
 TEST_F(DiagnoseCommand, RefusesWhatCannotBe) {

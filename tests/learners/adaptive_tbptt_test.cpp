@@ -85,7 +85,7 @@ struct AdaptiveLesson {
 
 TEST(AdaptiveTbptt, BeginsEveryWindowWithTheExactStateWhateverHappensToTheTruncation) {
   for (const char* cell : {"lstm", "gru"})
-    for (const char* preset : {"paper", "ref", "plain", "original"})
+    for (const char* preset : {"paper", "ref", "plain", "original", "double-tf", "buffer"})
       for (const std::vector<int>& stretches : std::vector<std::vector<int>>{
                {10, 10, 10, 10, 10, 10, 10, 10}, {25, 3, 1, 7, 19, 2, 2, 11, 10}, {4, 4, 4, 4, 30, 17, 17}, {80}}) {
         int total = 0;
@@ -118,7 +118,8 @@ TEST(AdaptiveTbptt, BeginsEveryWindowWithTheExactStateWhateverHappensToTheTrunca
           for (int step = 0; step < unrolled.window.steps; ++step)
             if (unrolled.window.weight_at(step, 0) != 0) ++losses[at + static_cast<std::size_t>(step)];
         }
-        for (const int count : losses) EXPECT_EQ(count, 1) << preset;
+        const bool ahead = preset == std::string("buffer");  // where losses belong to two windows
+        for (const int count : losses) EXPECT_TRUE(count == 1 || (ahead && count == 2)) << preset << " " << count;
       }
 }
 

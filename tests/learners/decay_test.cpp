@@ -202,7 +202,7 @@ TEST(DecayVariants, AUnitBiasCanChooseAShortWindow) {
 
 TEST(DecayOptions, RefusesWhatCannotBe) {
   const auto refusal = [](auto change) {
-    EstimateConfig config;
+    EstimateConfig config{.lags = 100};
     change(config);
     return testing::refusal_of([&] { decay_options(config); });
   };
@@ -216,7 +216,17 @@ TEST(DecayOptions, RefusesWhatCannotBe) {
   EXPECT_NE(refusal([](EstimateConfig& c) { c.lags = 1; }).find("lags"), std::string::npos);
   EXPECT_NE(refusal([](EstimateConfig& c) { c.decay = "regresion"; }).find("regression"), std::string::npos);
   EXPECT_NE(refusal([](EstimateConfig& c) { c.variants = {"tight_tale"}; }).find("tight_tail"), std::string::npos);
-  EXPECT_EQ(decay_options({}).tail, 90);
+  EXPECT_EQ(decay_options(with_fitting_lags({}, 0)).tail, 90);
+}
+
+TEST(DecayOptions, TakeAsManyLagsAsTheDataHasWhereTheyAreOpen) {
+  EstimateConfig config;
+  EXPECT_EQ(with_fitting_lags(config, 0).lags, 100);
+  EXPECT_EQ(with_fitting_lags(config, 5000).lags, 100);
+  EXPECT_EQ(with_fitting_lags(config, 60).lags, 40);  // after 20 steps of burn-in
+  EXPECT_EQ(with_fitting_lags(config, 10).lags, 2);   // which the data then refuses
+  config.lags = 70;
+  EXPECT_EQ(with_fitting_lags(config, 60).lags, 70);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "support/engine_run.h"
 #include "support/errors.h"
@@ -205,6 +206,100 @@ TEST(Phi, ImmediateJacobianOfATanhNetworkHasItsClosedForm) {
   EXPECT_NEAR(*std::max_element(lengths.begin(), lengths.end()), largest * std::sqrt(squares), 1e-9);
 }
 
+/// Row `row` of a window, its first `steps` steps.
+Window row_of(const Window& window, int row, int steps) {
+  Window one;
+  slice(window, 0, steps, one);
+  one.batch = 1;
+  one.source = {window.source[static_cast<std::size_t>(row)]};
+  one.start = {window.start[static_cast<std::size_t>(row)]};
+  one.reset.clear();
+  one.weight.assign(static_cast<std::size_t>(steps), 1.0f);
+  return one;
+}
+
+/// The largest singular value of the matrix whose columns are given.
+double spectral_norm(const std::vector<std::vector<double>>& columns) {
+  std::vector<double> left(columns[0].size(), 1.0), image(columns.size());
+  double largest = 0;
+  for (int iteration = 0; iteration < 500; ++iteration) {
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      image[j] = std::inner_product(left.begin(), left.end(), columns[j].begin(), 0.0);
+    std::fill(left.begin(), left.end(), 0.0);
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      for (std::size_t i = 0; i < left.size(); ++i) left[i] += columns[j][i] * image[j];
+    largest = testing::norm(left);
+    for (double& value : left) value /= largest;
+  }
+  return std::sqrt(largest);
+}
+
+TEST(Phi, ImmediateJacobianOfAGatedCellIsThatOfFiniteDifferences) {
+  for (const char* cell : {"lstm", "gru", "gru_reset_before"}) {
+    SCOPED_TRACE(cell);
+    const Problem problem = problem_of(testing::stack_of(cell, {3, 2}), 6);
+    Bench bench(problem);
+    const Window row = row_of(problem.window, 0, 6);
+    ImmediateJacobian jacobian(*bench.engine);
+    jacobian.look_at(row, bench.parameters, false);
+
+    testing::EngineRun run(problem);
+    const std::size_t numbers = run.state_numbers(), state = numbers / 4;
+    const std::vector<double> states = run.unroll().states;
+    Window last;
+    slice(problem.window, 5, 1, last);
+    run.set_window(last);
+    const std::vector<double> before(states.begin() + static_cast<long>(5 * numbers), states.begin() + static_cast<long>(6 * numbers));
+    const auto after = [&](std::size_t index, double by) {  // the first row's state, with one parameter moved
+      std::vector<double> moved = problem.parameters;
+      moved[index] += by;
+      run.set_parameters(moved);
+      std::vector<double> next = run.unroll(before).final_state;
+      next.resize(state);
+      return next;
+    };
+    std::vector<std::vector<double>> columns;
+    for (std::size_t index = 0; index < problem.parameters.size(); ++index) {
+      const std::vector<double> up = after(index, 1e-5), down = after(index, -1e-5);
+      columns.emplace_back(state);
+      for (std::size_t i = 0; i < state; ++i) columns.back()[i] = (up[i] - down[i]) / 2e-5;
+    }
+    EXPECT_NEAR(jacobian.norm(), spectral_norm(columns), 1e-7);
+  }
+}
+
+TEST(Phi, TheExactSizeOfAGatedCellIsItsGradientOverM) {
+  for (const char* cell : {"lstm", "gru"}) {
+    SCOPED_TRACE(cell);
+    const Problem problem = problem_of(testing::stack_of(cell, {3, 2}), 12);
+    Bench bench(problem);
+    Window window, one;
+    const PositionFunction rows = last_steps_of(problem, window);
+    const PositionFunction positions = [&](std::uint64_t draw, int count, int steps) -> const Window& {
+      return count == 4 ? rows(draw, count, steps) : one = row_of(problem.window, static_cast<int>(draw % 4), steps);
+    };
+    EstimateConfig config = config_of(6, 5);
+    config.gradient_size = "exact";
+    const PhiSample sample = PhiCollector(*bench.engine, config, 4, positions).collect(bench.parameters, 0);
+
+    double m = 0;  // the largest at the places that a draw looks at
+    ImmediateJacobian jacobian(*bench.engine);
+    for (int row = 0; row < 4; ++row) {
+      jacobian.look_at(row_of(problem.window, row, 6), bench.parameters, false);
+      m = std::max(m, jacobian.norm());
+    }
+    LagGradients gradients(*bench.engine, 11, 4);
+    gradients.run(rows(0, 4, 11), bench.parameters, false, [&](int lag, const std::vector<double>& gradient) {
+      if (lag <= 6) EXPECT_NEAR(sample.means.gradient[static_cast<std::size_t>(lag)], testing::norm(gradient) / m, 1e-12);
+    });
+    DecayOptions options;
+    options.tail = 4;
+    const DecayEstimate estimate(sample.means, options);
+    EXPECT_GT(estimate.truncation(0.1, 1, 50), 0);
+    EXPECT_GE(estimate.relative_bias(2), estimate.relative_bias(5));
+  }
+}
+
 TEST(Phi, OfANetworkThatResetsDecaysAlthoughItGrows) {
   // h_t = lam r_t h_{t-1} + x_t with r_t = 0 once in P steps: mean phi_k = lam^k (P - k) / P over a whole period.
   constexpr int period = 4;
@@ -269,6 +364,34 @@ TEST(Phi, TheTrueBiasLiesBelowTheRigorousBound) {
     for (int k = 24; k >= 0; --k) {
       EXPECT_LE(testing::distance(by_lag[static_cast<std::size_t>(k)], by_lag.back()), m * tail + 1e-12) << k;
       tail += phi[static_cast<std::size_t>(k)];
+    }
+  }
+}
+
+TEST(Phi, TheTrueBiasOfAGatedCellLiesBelowTheBoundWithItsM) {
+  for (const char* cell : {"lstm", "gru"}) {
+    const Problem problem = problem_of(testing::stack_of(cell, {3}), 15);
+    Bench bench(problem);
+    Window window;
+    const PositionFunction positions = last_steps_of(problem, window);
+    const std::vector<double> phi =
+        PhiCollector(*bench.engine, config_of(15, 0), 4, positions).collect(bench.parameters, 0).means.phi;
+    double m = 0;
+    ImmediateJacobian jacobian(*bench.engine);
+    for (int row = 0; row < 4; ++row)
+      for (int steps = 1; steps <= 15; ++steps) {
+        jacobian.look_at(row_of(problem.window, row, steps), bench.parameters, false);
+        m = std::max(m, jacobian.norm());
+      }
+    std::vector<std::vector<double>> by_lag;
+    LagGradients(*bench.engine, 15, 4).run(positions(0, 4, 15), bench.parameters, false,
+                                           [&](int, const std::vector<double>& gradient) { by_lag.push_back(gradient); });
+    double tail = 0;
+    for (std::size_t k = 15; k-- > 0;) {
+      const double bias = testing::distance(by_lag[k], by_lag.back());
+      EXPECT_LE(bias, m * tail + 1e-12) << cell << " " << k;
+      if (k == 3) EXPECT_GT(bias, 1e-3 * m * tail) << cell;  // a bound that says something
+      tail += phi[k];
     }
   }
 }

@@ -161,9 +161,50 @@ TEST(Tbptt, IsItsDefinitionAcrossStretchesOfAnyLength) {
 TEST(Tbptt, HasThePresetsOfThePaper) {
   const int k = 3;
   for (const auto& [name, lengths] : std::vector<std::pair<std::string, Lengths>>{
-           {"paper", {2 * k + 1, k, k}}, {"ref", {2 * k - 1, k, k}}, {"plain", {k, k, k}}, {"original", {k, 1, 1}}})
+           {"paper", {2 * k + 1, k, k}}, {"ref", {2 * k - 1, k, k}}, {"plain", {k, k, k}}, {"original", {k, 1, 1}},
+           {"double-tf", {2 * k - 1, 2 * k - 1, 2 * k - 1}}})
     for (const std::vector<int>& stretches : std::vector<std::vector<int>>{{14}, {9, 5}, {4, 2, 8}})
       expect_definition(problem_spec("lstm", 14, 7), preset(name, k), lengths, stretches);
+}
+
+/// The preset buffer: the gradient of K cells holds their own losses and, through the state alone, the next K - 1.
+TEST(Tbptt, ABufferLetsTheNextLossesFlowIn) {
+  const int k = 3, steps = 11;
+  testing::ProblemSpec spec = problem_spec("lstm", steps, 9);
+  spec.zero_weights = 0;
+  const testing::Problem problem = random_problem(spec);
+  Lesson lesson(problem, preset("buffer", k), steps);
+  lesson.learn_in_stretches(problem.window, {steps});
+  ASSERT_EQ(lesson.engine.updates.size(), 4u);
+  BruteForce brute(problem);
+  testing::EngineRun run(problem);
+  for (int window = 0; window < 4; ++window) {
+    const int first_loss = window * k, end = std::min(first_loss + k, steps), last = std::min(end + k - 1, steps);
+    const int first = end - k;  // a short last window has K cells too
+    std::vector<double> wanted(problem.parameters.size(), 0.0);
+    double weights = 0;
+    for (int step = first_loss; step < last; ++step) {
+      Window alone;
+      slice(problem.window, first, step + 1 - first, alone);
+      std::fill(alone.weight.begin(), alone.weight.end() - alone.batch, 0.0f);
+      for (int row = 0; row < alone.batch && step < end; ++row) weights += problem.window.weight_at(step, row);
+      run.set_window(alone);
+      run.unroll(brute.state_before(first));
+      std::vector<double> flowing = run.pull_back().gradient;  // into all cells of the slice
+      if (step >= end) {                                       // without what the cells from `end` on received
+        Window later;
+        slice(problem.window, end, step + 1 - end, later);
+        std::fill(later.weight.begin(), later.weight.end() - later.batch, 0.0f);
+        run.set_window(later);
+        run.unroll(brute.state_before(end));
+        const std::vector<double> beyond = run.pull_back().gradient;
+        for (std::size_t i = 0; i < flowing.size(); ++i) flowing[i] -= beyond[i];
+      }
+      for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += flowing[i];
+    }
+    for (double& value : wanted) value /= weights;
+    EXPECT_LT(relative_error(lesson.engine.updates[static_cast<std::size_t>(window)].gradient, wanted), 1e-10) << window;
+  }
 }
 
 TEST(Tbptt, WindowsWithoutALossOnlyMoveTheStates) {

@@ -68,6 +68,32 @@ TEST_F(SmallPoints, ResetsAtSequencesWhereAsked) {
   EXPECT_FALSE(columns(*make_task(config(), 1), Split::train, 1)[0][0].reset);
 }
 
+TEST_F(SmallPoints, RandomPlacesResetWhereTheirSequencesStart) {
+  std::string events = "time,mark,sequence\n";
+  for (int sequence = 0; sequence < 6; ++sequence)
+    for (int event = 0; event < 4 + sequence; ++event)
+      events += std::to_string(event) + (event % 2 == 0 ? ",a," : ",b,") + std::to_string(sequence) + "\n";
+  for (const bool resets : {true, false}) {
+    TaskConfig given = config();
+    const std::string many = directory_.write("many.csv", events);
+    given.files = {many, many};
+    given.reset_sequences = resets;
+    const auto task = make_task(given, 1);
+    int starts = 0;
+    for (std::uint64_t draw = 0; draw < 10; ++draw) {
+      const Window& window = task->make_positions(draw, 2, 5, 8);
+      validate(window);
+      for (int step = 0; step < window.steps; ++step)
+        for (int row = 0; row < window.batch; ++row) {
+          const bool first = value_at(window, step, row, 0) == 1;  // the flag of a first event
+          starts += first ? 1 : 0;
+          EXPECT_EQ(window.resets_at(step, row), resets && first);
+        }
+    }
+    EXPECT_GT(starts, 10);
+  }
+}
+
 TEST_F(SmallPoints, HalvesTheRowsOfTheTestFile) {
   const auto task = make_task(config(), 1);
   EXPECT_EQ(task->evaluation_batch(64), 1);

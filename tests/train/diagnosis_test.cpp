@@ -115,9 +115,56 @@ TEST(Diagnose, MeasuresWhatItEstimates) {
     EXPECT_LE(diagnosis.choices[0].truncation, diagnosis.choices[2].truncation);
     const auto json = nlohmann::json::parse(diagnosis_json(diagnosis, "x"));
     EXPECT_EQ(json["lengths"].size(), 13u);
+    EXPECT_EQ(json["choices"][1]["bound_factor"], 2);
+    EXPECT_EQ(json["own_truncation"], 4);
+    EXPECT_EQ(json["advice"].size(), 3u);
     EXPECT_EQ(decay_chart(diagnosis, "t").curves.size(), 5u + 2u);
     EXPECT_EQ(bias_chart(diagnosis, "t").curves.size(), 2u);
   }
+}
+
+TEST(Diagnose, TakesTheLagsThatARowHasWhereNoneAreGiven) {
+  RunConfig config = config_of("add");  // sequences of 40 steps
+  config.learner.estimate.lags = 0;
+  Trainer trainer(config);
+  const Diagnosis diagnosis = diagnose(trainer, {});
+  EXPECT_EQ(diagnosis.lags, 35);  // after 5 steps of burn-in
+  EXPECT_EQ(diagnosis.tail, 31);
+  EXPECT_EQ(diagnosis.longest, 35);
+  EXPECT_EQ(diagnose(trainer, {.lags = 9}).lags, 9);
+  config.learner.name = "adaptive_tbptt";
+  EXPECT_EQ(trained(config).size(), trainer.parameters().size);
+}
+
+TEST(Diagnose, TakesOptionsOfTheEstimateOverThoseOfTheRun) {
+  Trainer trainer(config_of("recall"));
+  EXPECT_TRUE(is_estimate_option("learner.norm=weighted"));
+  EXPECT_FALSE(is_estimate_option("learner.name=bptt"));
+  EXPECT_FALSE(is_estimate_option("model.hidden=3"));
+  const Diagnosis diagnosis = diagnose(trainer, {.options = {"learner.lags=15", "learner.norm=per_layer"}});
+  EXPECT_EQ(diagnosis.lags, 15);
+}
+
+Diagnosis invented(double beta, double bias) {
+  Diagnosis diagnosis{.positions = 4, .lags = 2, .tail = 1, .longest = 50, .batch = 8, .beta = beta, .decays = beta < 1};
+  for (int k = 0; k <= 2; ++k)
+    diagnosis.lengths.push_back({.truncation = k, .phi = 1, .relative_bias = bias, .measured_bias = bias / 2});
+  for (const double delta : {0.9, 0.5, 0.1}) diagnosis.choices.push_back({delta, 7, bias < delta});
+  return diagnosis;
+}
+
+std::string words_of(const Diagnosis& diagnosis) { return fmt::format("{}", fmt::join(advice_of(diagnosis), " ")); }
+
+TEST(Diagnose, SaysWhatToDo) {
+  EXPECT_NE(words_of(invented(0.5, 0.01)).find("below 10 %, set learner.name = \"tbptt\""), std::string::npos);
+  EXPECT_NE(words_of(invented(0.5, 0.01)).find("learner.truncation = 7"), std::string::npos);
+  EXPECT_NE(words_of(invented(0.5, 0.3)).find("below 50 %"), std::string::npos);
+  EXPECT_NE(words_of(invented(0.99, 2)).find("No K up to 50 keeps the bias below 90 %"), std::string::npos);
+  EXPECT_NE(words_of(invented(1.01, 2)).find("Geometric decay: not met"), std::string::npos);
+  EXPECT_NE(words_of(invented(0, 0.01)).find("zero to the last digit"), std::string::npos);
+  Diagnosis own = invented(0.5, 0.3);
+  own.truncation = 2;
+  EXPECT_NE(words_of(own).find("own K = 2 has an estimated bias of 30 %, a measured one of 15 %"), std::string::npos);
 }
 
 TEST(Diagnose, SaysTheMemoryOfATape) {

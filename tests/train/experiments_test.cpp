@@ -27,6 +27,37 @@ std::string name_of(const std::filesystem::path& file) {
   return name;
 }
 
+/// Two streams of blocks: a mark, three symbols and four blanks; the targets come four steps later.
+void write_recall(const ScratchDirectory& directory) {
+  std::string text;
+  for (const char* symbols : {"254", "335"}) {
+    std::string inputs, targets;
+    for (int block = 0; block < 50; ++block) {
+      inputs += std::string("1") + symbols + "0000";
+      targets += std::string("00001") + symbols;
+    }
+    text += inputs + "\n" + targets + "\n";
+  }
+  for (const char* folder : {"copy_fixed/", "copy_variable/"})
+    for (const char* part : {"train", "valid", "test"}) directory.write(std::string(folder) + part + ".txt", text);
+}
+
+/// Four sequences of 200 events of two kinds.
+void write_points(const ScratchDirectory& directory) {
+  std::string times, marks;
+  for (int sequence = 0; sequence < 4; ++sequence) {
+    for (int event = 0; event < 200; ++event) {
+      times += std::to_string(0.1 * event * (sequence + 1)) + " ";
+      marks += event % (sequence + 2) == 0 ? "1 " : "2 ";
+    }
+    times.back() = marks.back() = '\n';
+  }
+  for (const char* part : {"train", "test"}) {
+    directory.write(std::string("book_order/time-1-") + part + ".txt", times);
+    directory.write(std::string("book_order/event-1-") + part + ".txt", marks);
+  }
+}
+
 /// Small files with the names and formats of the published ones.
 void write_data(const ScratchDirectory& directory) {
   testing::write_digits(directory, "train", 4, 0);
@@ -39,14 +70,18 @@ void write_data(const ScratchDirectory& directory) {
   for (int line = 0; line < 200; ++line) words += " the cat saw a dog and the dog saw it \n";
   for (const char* part : {"train", "valid", "test"})
     for (const char* kind : {"", "char."}) directory.write(std::string("ptb/ptb.") + kind + part + ".txt", words);
+  for (const char* part : {"train", "valid", "test"})
+    directory.write(std::string("wikitext-2/wiki.") + part + ".tokens", words);
+  write_recall(directory);
+  write_points(directory);
 }
 
 /// Whether the data of a task needs no files, or has some from write_data.
 bool has_data(const RunConfig& config) {
   const std::string& task = config.task.name;
-  if (task == "text") return config.task.corpus == "ptb";
-  if (task == "recall") return config.task.generator != "files";
-  for (const char* name : {"add", "copy", "mnist", "cifar10", "cycle_world", "stochastic_world"})
+  if (task == "text") return config.task.corpus == "ptb" || config.task.corpus == "wikitext-2";
+  for (const char* name :
+       {"add", "copy", "recall", "mnist", "cifar10", "cycle_world", "stochastic_world", "point_process"})
     if (task == name) return true;
   return false;
 }
@@ -59,6 +94,7 @@ TEST_P(Experiment, LoadsAndLearnsFromABatchInEveryArm) {
   const std::vector<std::string> small = {"task.data=" + directory.path().string(),
                                           "model.hidden=4",
                                           "train.batch=2",
+                                          "learner.estimate_first=true",
                                           "train.epochs=0",
                                           "train.iterations=1",
                                           "train.evaluate_every=0",
@@ -67,7 +103,9 @@ TEST_P(Experiment, LoadsAndLearnsFromABatchInEveryArm) {
     SCOPED_TRACE(config.run.name);
     EXPECT_EQ(resolved_config(parse_config(resolved_config(config), "resolved")), resolved_config(config));
   }
-  for (RunConfig config : load_arms(GetParam().string(), small)) {
+  std::size_t trained = 0;
+  const std::vector<RunConfig> arms = load_arms(GetParam().string(), small);
+  for (RunConfig config : arms) {
     SCOPED_TRACE(config.run.name);
     if (!has_data(config)) continue;
     if (config.model.tied) config.model.embedding = 4;
@@ -76,7 +114,11 @@ TEST_P(Experiment, LoadsAndLearnsFromABatchInEveryArm) {
     const RunResult result = trainer.run(silent, false);
     EXPECT_EQ(result.iteration, 1);
     EXPECT_GE(result.updates, 1);
+    ++trained;
+    if (config.learner.name != "adaptive_tbptt") continue;
+    EXPECT_GT(trainer.diagnostics().back().value, 0) << "an estimate chose K: rows were read for it";
   }
+  if (GetParam().parent_path().filename() == "adaptive-tbptt") EXPECT_EQ(trained, arms.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Experiment, ::testing::ValuesIn(experiment_files()),
