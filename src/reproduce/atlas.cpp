@@ -1,6 +1,7 @@
 #include "reproduce/atlas.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -91,9 +92,10 @@ std::string ours_text(const ResultSpec& spec, const StoredResult& stored) {
 
 std::string details_of(const ResultSpec& spec, const StoredResult& stored) {
   const Verdict verdict = judge(spec, stored);
-  return fmt::format("\n## {}\n\n{} ({}). {}: **{}**. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.\n{}"
+  const std::string smaller = stored.scale == Scale::quick ? fmt::format(" ({})", fmt::join(spec.quick, ", ")) : "";
+  return fmt::format("\n## {}\n\n{} ({}). {}{}: **{}**. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.\n{}"
                      "\n{}\n{}",
-                     spec.name, spec.title, spec.paper, scale_text(stored.scale), verdict.word, stored.version,
+                     spec.name, spec.title, spec.paper, scale_text(stored.scale), smaller, verdict.word, stored.version,
                      stored.commit, stored.engine, stored.seconds, spec.note.empty() ? "" : "\n" + spec.note + "\n",
                      markdown_table(values_table(spec, stored)), markdown_table(rules_table(spec, verdict)));
 }

@@ -31,7 +31,7 @@ const std::vector<Key<Measure>>& measure_keys() {
       {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
       {"measure", &Measure::how,
        "what is taken of the curve: its last value, the mean of its final tenth, its lowest, the first iteration that "
-       "reaches the level, the share of the values after the first that are at or below it, the rise from the first to "
+       "reaches the level (the last where none does), the share of the values after the first that are at or below it, the rise from the first to "
        "the final tenth",
        measure_names},
       {"level", &Measure::level, "of reach and share"},
