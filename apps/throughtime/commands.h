@@ -16,6 +16,7 @@ void add_compare_command(CLI::App& app);
 void add_tune_command(CLI::App& app);
 void add_plot_command(CLI::App& app);
 void add_report_command(CLI::App& app);
+void add_reproduce_command(CLI::App& app);
 void add_diagnose_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_gradcheck_command(CLI::App& app);

@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   throughtime::add_tune_command(app);
   throughtime::add_plot_command(app);
   throughtime::add_report_command(app);
+  throughtime::add_reproduce_command(app);
   throughtime::add_diagnose_command(app);
   throughtime::add_inspect_command(app);
   throughtime::add_export_command(app);

@@ -9,34 +9,15 @@
 #include <iterator>
 #include <limits>
 #include <optional>
-#include <sstream>
 #include <thread>
 
 #include "core/names.h"
 #include "throughtime/error.h"
 #include "train/options.h"
+#include "train/toml_document.h"
 
 namespace throughtime {
 namespace {
-
-std::string kind_text(const toml::node& node) {
-  if (node.is_string()) return "the text \"" + node.as_string()->get() + "\"";
-  if (node.is_table()) return "a table";
-  if (node.is_array()) return "a list";
-  std::ostringstream text;
-  if (node.is_integer()) text << node.as_integer()->get();
-  if (node.is_floating_point()) text << node.as_floating_point()->get();
-  if (node.is_boolean()) text << (node.as_boolean()->get() ? "true" : "false");
-  return text.str().empty() ? "a date or time" : text.str();
-}
-
-/// Like refuse_unknown, but says first where the name was read.
-[[noreturn]] void refuse_name(const std::string& where, const std::string& what, const std::string& given,
-                              const std::vector<std::string>& known) {
-  const std::string nearest = nearest_name(given, known);
-  refuse("config", "{}: unknown {} '{}';{} known: {}", where, what, given,
-         nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest), fmt::join(known, ", "));
-}
 
 /// Puts a TOML value into the field of an option, or says what would be right.
 class Assignment {
@@ -134,10 +115,6 @@ toml::table parse_value(const Option& option, const std::string& text) {
   return toml::table{{"value", text}};
 }
 
-std::string at_line(const std::string& where, const toml::source_region& region) {
-  return fmt::format("{}:{}", where, region.begin.line);
-}
-
 std::vector<std::string> table_names() {
   std::vector<std::string> names;
   for (const Option& option : all_options())
@@ -162,14 +139,7 @@ void check_together(const RunConfig& config, const std::string& where) {
 }
 
 constexpr const char* arm_key = "arm";
-
-toml::table parse_document(const std::string& text, const std::string& where) {
-  try {
-    return toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    refuse("config", "{}: {}", at_line(where, error.source()), error.description());
-  }
-}
+constexpr const char* result_key = "result";  // of reproduce; training has no use for it
 
 /// Assigns every key of every table of a document.
 void assign_tables(RunConfig& config, const toml::table& document, const std::string& where) {
@@ -261,6 +231,7 @@ std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std:
   if (!file || std::filesystem::is_directory(path)) refuse("config", "cannot read {}: it is not a readable file", path);
   toml::table document = parse_document({std::istreambuf_iterator<char>(file), {}}, path);
   const std::vector<Arm> arms = take_arms(document, path);
+  document.erase(result_key);
   RunConfig base;
   assign_tables(base, document, path);
   if (base.run.name.empty()) base.run.name = std::filesystem::path(path).stem().string();

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/report.h"
+#include "reproduce/result.h"
+
+namespace throughtime {
+
+/// What the runs of one result gave: all that a verdict needs, and small.
+struct StoredResult {
+  Scale scale = Scale::quick;
+  std::string version, commit, engine;
+  double seconds = 0;  // of training, all runs together
+  ArmValues values;
+};
+
+std::string scale_text(Scale scale);
+std::string json_of(const StoredResult& result);
+/// Refuses what is no such text; `where` is the file.
+StoredResult parse_stored(const std::string& text, const std::string& where);
+/// Where it is kept: RESULTS/fptt/figure-1.full.json.
+std::filesystem::path stored_path(const std::filesystem::path& results, const std::string& name, Scale scale);
+/// The stored result of full scale, else that of quick scale, else none.
+std::optional<StoredResult> find_stored(const std::filesystem::path& results, const std::string& name);
+
+Verdict judge(const ResultSpec& spec, const StoredResult& result);
+/// Mean, deviation and the paper's value of every arm that ran; and every rule with whether it was met.
+ReportTable values_table(const ResultSpec& spec, const StoredResult& result);
+ReportTable rules_table(const ResultSpec& spec, const Verdict& verdict);
+
+/// docs/reproduction.md: one row for each result, then the numbers and rules of those that were run. The same bytes
+/// for the same experiments and stored results.
+std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results);
+
+}  // namespace throughtime

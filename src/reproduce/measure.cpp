@@ -1,0 +1,46 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/statistics.h"
+#include "reproduce/result.h"
+
+namespace throughtime {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+double mean_of_last_tenth(const std::vector<double>& y) {
+  const std::size_t count = std::max<std::size_t>(1, y.size() / 10);
+  return summary_of({y.end() - static_cast<std::ptrdiff_t>(count), y.end()}).mean;
+}
+
+double first_at_most(const Series& series, double level) {
+  for (std::size_t i = 0; i < series.y.size(); ++i)
+    if (series.y[i] <= level) return series.x[i];
+  return series.x.back();
+}
+
+double share_at_most(const std::vector<double>& y, double level) {
+  if (y.size() < 2) return nan;
+  const auto held = std::count_if(y.begin() + 1, y.end(), [&](double value) { return value <= level; });
+  return static_cast<double>(held) / static_cast<double>(y.size() - 1);
+}
+
+}  // namespace
+
+double measure_run(const Measure& measure, const RunRecord& run) {
+  if (!run.finished) return nan;
+  if (measure.how == "result") return run.result_number(measure.metric);
+  const auto found = run.series.find(measure.metric);
+  if (found == run.series.end() || found->second.y.empty()) return nan;
+  const Series& series = found->second;
+  if (measure.how == "last") return series.y.back();
+  if (measure.how == "final") return mean_of_last_tenth(series.y);
+  if (measure.how == "lowest") return *std::min_element(series.y.begin(), series.y.end());
+  if (measure.how == "reach") return first_at_most(series, measure.level);
+  if (measure.how == "share") return share_at_most(series.y, measure.level);
+  return mean_of_last_tenth(series.y) - series.y.front();
+}
+
+}  // namespace throughtime

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/runs.h"
+#include "reproduce/verdict.h"
+
+namespace throughtime {
+
+/// The `[result]` of an experiment: a claim of a paper and what counts as having found it again.
+struct ResultSpec {
+  std::string name;                     // "fptt/figure-1": the file below the experiments, without its ending
+  std::filesystem::path file;
+  std::vector<std::string> arms;        // all of the file's
+  std::string title;
+  std::string paper;
+  std::string claim;
+  std::string note;
+  std::string cost;
+  Measure measure;                      // the number to show, and that of the paper's values
+  std::map<std::string, double> values;  // the paper's, by arm
+  int seeds = 3;                        // at full scale
+  int quick_seeds = 3;
+  std::vector<std::string> quick_arms;  // empty: all
+  std::vector<std::string> quick;       // assignments key=value
+  std::vector<Rule> rules;
+
+  const std::vector<std::string>& arms_at(Scale scale) const;
+  int seeds_at(Scale scale) const { return scale == Scale::quick ? quick_seeds : seeds; }
+  /// All measures that the rules and the tables need, each once.
+  std::vector<Measure> measures() const;
+};
+
+/// The results of all experiments below a directory, by name. Refuses a table that cannot be meant.
+std::vector<ResultSpec> find_results(const std::filesystem::path& experiments);
+/// One of them; refuses an unknown name with the nearest.
+ResultSpec find_result(const std::filesystem::path& experiments, const std::string& name);
+/// The table of one file; false where it has none.
+bool read_result(const std::filesystem::path& file, const std::string& name, ResultSpec& spec);
+
+/// The keys of [result] and of [[result.rule]] with their types and meanings, as a page of the documentation.
+std::string result_keys_markdown();
+
+/// The number of a run: `last` value of a curve, the mean of its `final` tenth, its `lowest`, the first iteration at
+/// which it is no higher than the level (`reach`; the last one where it never is), the `share` of its values after the
+/// first that are no higher than the level, the `rise` from its first value to its final tenth, or a number of the
+/// `result`. NaN where the run has no such thing.
+double measure_run(const Measure& measure, const RunRecord& run);
+
+}  // namespace throughtime

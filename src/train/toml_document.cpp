@@ -1,0 +1,42 @@
+#include "train/toml_document.h"
+
+#include <fmt/ranges.h>
+
+#include <sstream>
+
+#include "core/names.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+
+toml::table parse_document(const std::string& text, const std::string& where) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    refuse("config", "{}: {}", at_line(where, error.source()), error.description());
+  }
+}
+
+std::string at_line(const std::string& where, const toml::source_region& region) {
+  return fmt::format("{}:{}", where, region.begin.line);
+}
+
+std::string kind_text(const toml::node& node) {
+  if (node.is_string()) return "the text \"" + node.as_string()->get() + "\"";
+  if (node.is_table()) return "a table";
+  if (node.is_array()) return "a list";
+  std::ostringstream text;
+  if (node.is_integer()) text << node.as_integer()->get();
+  if (node.is_floating_point()) text << node.as_floating_point()->get();
+  if (node.is_boolean()) text << (node.as_boolean()->get() ? "true" : "false");
+  return text.str().empty() ? "a date or time" : text.str();
+}
+
+void refuse_name(const std::string& where, const std::string& what, const std::string& given,
+                 const std::vector<std::string>& known) {
+  const std::string nearest = nearest_name(given, known);
+  refuse("config", "{}: unknown {} '{}';{} known: {}", where, what, given,
+         nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest), fmt::join(known, ", "));
+}
+
+}  // namespace throughtime

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <toml++/toml.h>
+
+#include <string>
+#include <vector>
+
+namespace throughtime {
+
+// What every reader of our TOML files says about them in the same words; `where` is the file.
+
+/// The tables of a text; refuses what is no TOML with its line.
+toml::table parse_document(const std::string& text, const std::string& where);
+/// "file.toml:12".
+std::string at_line(const std::string& where, const toml::source_region& region);
+/// A value as a message shows it: `the text "x"`, `a table`, `3`.
+std::string kind_text(const toml::node& node);
+/// Like refuse_unknown, but says first where the name was read.
+[[noreturn]] void refuse_name(const std::string& where, const std::string& what, const std::string& given,
+                              const std::vector<std::string>& known);
+
+}  // namespace throughtime
