@@ -54,7 +54,7 @@ JS
   >"$work/log" 2>&1
 messages=$(grep 'CONSOLE' "$work/log" || true)
 echo "$messages"
-expected='charts [3-9][0-9]* blank 0 rows [0-9]+ cursor <b>(bptt|fptt) +x [0-9.]+ +y [0-9.]+'
+expected='charts ([3-9]|[1-9][0-9]+) blank 0 rows [0-9]+ cursor <b>(bptt|fptt) +x [0-9.]+ +y [0-9.]+'
 grep -qE "PROBE $expected" <<<"$messages" || { echo "[browser] figures are missing or blank"; exit 1; }
 if grep -v 'PROBE charts' <<<"$messages" | grep .; then echo "[browser] the page wrote on the console"; exit 1; fi
 # A page of one colour compresses to almost nothing.

@@ -160,6 +160,67 @@ TEST_P(Resume, InterruptedPlusResumedEqualsUninterrupted) {
   expect_equal_runs(directory / "whole", directory / "parts");
 }
 
+/// A run in one piece and one that was stopped and resumed are the same; returns the result of the first.
+RunResult expect_goes_on(RunConfig config, const ScratchDirectory& directory) {
+  Observer silent;
+  config.run.directory = (directory / "whole").string();
+  const RunResult whole = train_run(config, silent);
+  config.run.directory = (directory / "parts").string();
+  StopAt seven(7);
+  EXPECT_EQ(train_run(config, seven).end, RunEnd::interrupted);
+  EXPECT_EQ(resume_run(directory / "parts", {}, silent).test->loss, whole.test->loss);
+  expect_equal_runs(directory / "whole", directory / "parts");
+  return whole;
+}
+
+TEST(RunSession, ATextGoesOnBitForBit) {
+  const ScratchDirectory directory;
+  RunConfig config = config_of({"text", "tbptt:paper", "adam", "constant", "cpu"}, directory / "whole");
+  config.task.corpus = "files";
+  config.task.files = {(directory / "words.txt").string()};
+  config.task.splits = {0.6, 0.2, 0.2};
+  config.model.embedding = 5;
+  std::string words;
+  for (int i = 0; i < 900; ++i) words += fmt::format("w{}{}", i * i % 7, i % 9 == 8 ? "\n" : " ");
+  write_text(directory / "words.txt", words);
+  expect_goes_on(config, directory);
+}
+
+TEST(RunSession, ASeriesGoesOnBitForBit) {
+  const ScratchDirectory directory;
+  RunConfig config = config_of({"series", "fptt", "rmsprop", "plateau", "reference"}, directory / "whole");
+  config.task.path = (directory / "series.csv").string();
+  config.task.evaluation_columns = 2;
+  std::string rows = "x,y\n";
+  for (int i = 0; i < 600; ++i) rows += fmt::format("{},{}\n", i * 37 % 11, i * i % 13);
+  write_text(directory / "series.csv", rows);
+  expect_goes_on(config, directory);
+}
+
+TEST(RunSession, BlocksToRecallGoOnBitForBit) {
+  const ScratchDirectory directory;
+  RunConfig config = config_of({"recall", "adaptive_tbptt", "sgd", "constant", "cpu"}, directory / "whole");
+  config.task.variable = true;
+  expect_goes_on(config, directory);
+}
+
+TEST(RunSession, ImagesInColourGoOnBitForBit) {
+  const ScratchDirectory directory;
+  RunConfig config = config_of({"cifar10", "fptt", "adagrad", "constant", "cpu"}, directory / "whole");
+  config.task.data = (directory / "data").string();
+  config.task.validation = 0.2;
+  config.train.iterations = 9;
+  for (const char* batch : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}) {
+    std::string images;
+    for (int image = 0; image < 3; ++image) {
+      images.push_back(static_cast<char>((image + std::string_view(batch).back()) % 10));
+      for (int i = 0; i < 3072; ++i) images.push_back(static_cast<char>((i * (image + 3) + std::string_view(batch).back()) % 251));
+    }
+    directory.write(std::string("data/cifar10/") + batch + ".bin", images);
+  }
+  expect_goes_on(config, directory);
+}
+
 TEST(RunSession, AStreamOfEventsGoesOnBitForBit) {
   const ScratchDirectory directory;
   std::string events = "time,mark,sequence\n";
@@ -172,15 +233,9 @@ TEST(RunSession, AStreamOfEventsGoesOnBitForBit) {
   config.model.embedding = 4;
   config.model.layers = 2;
   write_text(directory / "events.csv", events);
-  Observer silent;
-  const RunResult whole = train_run(config, silent);
+  const RunResult whole = expect_goes_on(config, directory);
   EXPECT_EQ(whole.test->scores.size(), 6u);
   EXPECT_NEAR(whole.test->metric, whole.test->loss, 1e-12);  // the exact mean
-  config.run.directory = (directory / "parts").string();
-  StopAt seven(7);
-  EXPECT_EQ(train_run(config, seven).end, RunEnd::interrupted);
-  EXPECT_EQ(resume_run(directory / "parts", {}, silent).test->loss, whole.test->loss);
-  expect_equal_runs(directory / "whole", directory / "parts");
 }
 
 /// Every value of every column meets the others at least once in a while; all of them with THROUGHTIME_FULL.
