@@ -43,6 +43,8 @@ inline std::vector<double> contents(const Window& window) {
       const Place place = place_at(window, step, row);
       all.push_back(window.weight_at(step, row));
       all.push_back(window.resets_at(step, row));
+      all.push_back(place.padding);
+      if (place.padding) continue;
       if (!place.source->tokens.empty()) all.push_back(place.token());
       for (int column = 0; column < place.source->reals; ++column) all.push_back(place.reals()[column]);
       if (window.weight_at(step, row) == 0) continue;
