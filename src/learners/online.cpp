@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "learners/archive_training.h"
 #include "learners/past_places.h"
 #include "learners/registry.h"
 #include "learners/step_ring.h"
@@ -144,6 +145,19 @@ struct OnlineLearner::Parts {
     return true;
   }
 
+  /// Puts a checked step into the open round.
+  void take(int slot, const StepInput& x, const StepTarget& y) {
+    const auto at = static_cast<std::size_t>(slot);
+    if (flag[at] != Window::hold_flag) end_round();
+    ring.put(slot, x, y);
+    weight[at] = y.known() ? 1.0f : 0.0f;
+    flag[at] = fresh[at] != 0 ? Window::reset_flag : std::uint8_t{0};
+    fresh[at] = 0;
+    open[at] = 1;
+    ++steps_in_round;
+    if (round_is_full()) end_round();
+  }
+
   void end_round() {
     ring.advance();
     past.note(weight, flag);
@@ -169,20 +183,7 @@ struct OnlineLearner::Parts {
   }
 
   void archive(Archive& archive) {
-    Engine& engine = trainee.engine;
-    archive.parameters(engine, trainee.parameters);
-    {
-      const Archive::Scope scope(archive, "optimizer");
-      trainee.optimizer->archive(archive, engine);
-    }
-    {
-      const Archive::Scope scope(archive, "learner");
-      learner->archive(archive);
-    }
-    {
-      const Archive::Scope scope(archive, "schedule");
-      schedule.archive(archive);
-    }
+    archive_training(archive, trainee, *learner, schedule);
     const Archive::Scope scope(archive, "online");
     predictor.archive(archive);
     ring.archive(archive);
@@ -236,8 +237,8 @@ std::span<const double> OnlineLearner::observe(int slot, const StepInput& x, con
   parts_->require_slot(slot);
   parts_->check_step(x, y);
   if (parts_->flag[static_cast<std::size_t>(slot)] != Window::hold_flag) parts_->end_round();
-  const std::span<const double> prediction = predict(slot, x);
-  learn(slot, x, y);
+  const std::span<const double> prediction = parts_->predictor.step(slot, x, parts_->trainee.parameters);
+  parts_->take(slot, x, y);
   return prediction;
 }
 
@@ -264,18 +265,9 @@ std::span<const double> OnlineLearner::predict(int slot, const StepInput& x) {
 }
 
 void OnlineLearner::learn(int slot, const StepInput& x, const StepTarget& y) {
-  Parts& parts = *parts_;
-  parts.require_slot(slot);
-  parts.check_step(x, y);
-  const auto at = static_cast<std::size_t>(slot);
-  if (parts.flag[at] != Window::hold_flag) parts.end_round();
-  parts.ring.put(slot, x, y);
-  parts.weight[at] = y.known() ? 1.0f : 0.0f;
-  parts.flag[at] = parts.fresh[at] != 0 ? Window::reset_flag : std::uint8_t{0};
-  parts.fresh[at] = 0;
-  parts.open[at] = 1;
-  ++parts.steps_in_round;
-  if (parts.round_is_full()) parts.end_round();
+  parts_->require_slot(slot);
+  parts_->check_step(x, y);
+  parts_->take(slot, x, y);
 }
 
 void OnlineLearner::end_round() {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "learners/archive_training.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -198,19 +199,7 @@ Evaluation Trainer::evaluate(Buffer parameters, Split split, std::uint64_t first
 }
 
 void Trainer::archive(Archive& archive) {
-  archive.parameters(*engine_, trainee_.parameters);
-  {
-    const Archive::Scope scope(archive, "optimizer");
-    trainee_.optimizer->archive(archive, *engine_);
-  }
-  {
-    const Archive::Scope scope(archive, "learner");
-    learner_->archive(archive);
-  }
-  {
-    const Archive::Scope scope(archive, "schedule");
-    schedule_.archive(archive);
-  }
+  archive_training(archive, trainee_, *learner_, schedule_);
   const Archive::Scope scope(archive, "trainer");
   archive.integer("iteration", iteration_);
   archive.integer("steps", steps_);
