@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "command/command_run.h"
+#include "support/metrics.h"
 
 namespace throughtime {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 using testing::lines_in;
 using testing::Outcome;
 using testing::text_of;
+using testing::metrics_without_times;
 using testing::tiny;
 using testing::write_text;
 
@@ -29,17 +31,6 @@ const char* const longer =
     "[task]\nlength = 30\n[model]\nhidden = 16\n[learner]\nname = \"tbptt\"\npreset = \"paper\"\ntruncation = 5\n"
     "[optimizer]\nschedule = \"plateau\"\n[train]\niterations = 6000\nbatch = 8\nevaluate_every = 200\n"
     "evaluate_batches = 2\n[run]\nthreads = 1\ncheckpoint_every = 37\n";
-
-std::string metrics_without_times(const std::filesystem::path& run) {
-  std::istringstream lines(text_of(run / "metrics.jsonl"));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    nlohmann::ordered_json object = nlohmann::ordered_json::parse(line);
-    for (const char* key : {"seconds", "steps_per_second"}) object.erase(key);
-    text += object.dump() + "\n";
-  }
-  return text;
-}
 
 /// The program as it runs beside the test.
 class Runs : public testing::CommandTest {

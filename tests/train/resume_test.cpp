@@ -7,12 +7,14 @@
 
 #include "support/digits.h"
 #include "support/errors.h"
+#include "support/metrics.h"
 #include "support/scratch.h"
 #include "train/session.h"
 
 namespace throughtime {
 namespace {
 
+using testing::metrics_without_times;
 using testing::ScratchDirectory;
 using testing::text_of;
 using testing::write_text;
@@ -105,18 +107,6 @@ RunConfig config_of(const Variant& v, const std::filesystem::path& directory) {
   config.run.name = "resumed";
   config.run.directory = directory.string();
   return config;
-}
-
-/// The lines of metrics.jsonl without what depends on the clock.
-std::string metrics_without_times(const std::filesystem::path& run) {
-  std::istringstream lines(text_of(run / "metrics.jsonl"));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    nlohmann::ordered_json object = nlohmann::ordered_json::parse(line);
-    for (const char* key : {"seconds", "steps_per_second"}) object.erase(key);
-    text += object.dump() + "\n";
-  }
-  return text;
 }
 
 /// Tensors of a checkpoint that must be equal; seconds and file lengths depend on the clock.
