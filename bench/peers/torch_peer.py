@@ -139,38 +139,47 @@ def windows_step(torch, case):
     return run
 
 
-def fptt_step(torch, case, alpha=0.1):
+class Fptt:
     """Forward propagation through time, lambda form with b = 1/2: all tensors of an operation in one foreach call."""
-    rnn = recurrent_layer(torch, case["cell"], INPUTS, case["h"])
-    head = torch.nn.Linear(case["h"], 1)
-    parameters = [*rnn.parameters(), *head.parameters()]
-    optimizer = torch.optim.Adam(parameters, lr=1e-3, foreach=True)
-    weights = [parameter.detach() for parameter in parameters]  # the same memory, without autograd
-    average = [weight.clone() for weight in weights]
-    multiplier = [torch.zeros_like(weight) for weight in weights]
-    x, y = add_task_inputs(torch, case)
-    pieces = torch.tensor_split(x, case["k"])
 
-    def run():
-        state = None
-        seen = 0
+    def __init__(self, torch, rnn, head, alpha=0.1, rate=1e-3):
+        self.torch, self.rnn, self.head, self.alpha = torch, rnn, head, alpha
+        self.parameters = [*rnn.parameters(), *head.parameters()]
+        self.optimizer = torch.optim.Adam(self.parameters, lr=rate, foreach=True)
+        self.weights = [parameter.detach() for parameter in self.parameters]  # the same memory, without autograd
+        self.average = [weight.clone() for weight in self.weights]
+        self.multiplier = [torch.zeros_like(weight) for weight in self.weights]
+
+    def learn(self, pieces, y):
+        """One sequence: pieces are the windows' x [omega, B, D], y [B, 1] the target at its end."""
+        steps = sum(len(piece) for piece in pieces)
+        state, seen = None, 0
         for piece in pieces:
             seen += len(piece)
-            optimizer.zero_grad(set_to_none=True)
-            output, state = rnn(piece, state)
-            (seen / case["t"] * torch.nn.functional.mse_loss(head(output[-1]), y)).backward()
-            gradients = [parameter.grad for parameter in parameters]
-            torch._foreach_add_(gradients, torch._foreach_sub(weights, average), alpha=alpha)
-            torch._foreach_sub_(gradients, multiplier)
-            torch.nn.utils.clip_grad_norm_(parameters, 1.0)
-            optimizer.step()
-            distance = torch._foreach_sub(weights, average)
-            torch._foreach_sub_(multiplier, distance, alpha=alpha)
-            torch._foreach_add_(average, distance, alpha=0.5)
-            torch._foreach_sub_(average, multiplier, alpha=0.5 / alpha)
+            self.optimizer.zero_grad(set_to_none=True)
+            output, state = self.rnn(piece, state)
+            (seen / steps * self.torch.nn.functional.mse_loss(self.head(output[-1]), y)).backward()
+            self.update()
             state = detach(state)
 
-    return run
+    def update(self):
+        torch, alpha = self.torch, self.alpha
+        gradients = [parameter.grad for parameter in self.parameters]
+        torch._foreach_add_(gradients, torch._foreach_sub(self.weights, self.average), alpha=alpha)
+        torch._foreach_sub_(gradients, self.multiplier)
+        torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
+        self.optimizer.step()
+        distance = torch._foreach_sub(self.weights, self.average)
+        torch._foreach_sub_(self.multiplier, distance, alpha=alpha)
+        torch._foreach_add_(self.average, distance, alpha=0.5)
+        torch._foreach_sub_(self.average, self.multiplier, alpha=0.5 / alpha)
+
+
+def fptt_step(torch, case):
+    learner = Fptt(torch, recurrent_layer(torch, case["cell"], INPUTS, case["h"]), torch.nn.Linear(case["h"], 1))
+    x, y = add_task_inputs(torch, case)
+    pieces = torch.tensor_split(x, case["k"])
+    return lambda: learner.learn(pieces, y)
 
 
 def language_model_step(torch, case):

@@ -1,17 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "support/golden.h"
 #include "throughtime/throughtime.h"
 
-// Outputs, gradients and updates against PyTorch in double precision; tests/golden/make_golden.py made the files.
-namespace throughtime {
+// Outputs, gradients and updates against PyTorch in double precision.
+namespace throughtime::testing {
 namespace {
 
 using nlohmann::json;
@@ -23,36 +21,6 @@ struct GoldenCase {
 
 void PrintTo(const GoldenCase& golden, std::ostream* out) { *out << golden.engine << " " << golden.file; }
 
-/// Agreement wanted, relative to the largest number of the compared tensor.
-double tolerance_of(const std::string& engine) { return engine == "reference" ? 1e-10 : 1e-5; }
-
-json read_golden(const std::string& name) {
-  std::ifstream file(std::string(THROUGHTIME_TEST_DIRECTORY) + "/golden/" + name + ".json");
-  return json::parse(file);
-}
-
-/// The numbers of a nested list in row-major order.
-template <class Number = double>
-std::vector<Number> flatten(const json& value) {
-  if (!value.is_array()) return {value.get<Number>()};
-  std::vector<Number> all;
-  for (const json& entry : value) {
-    const std::vector<Number> part = flatten<Number>(entry);
-    all.insert(all.end(), part.begin(), part.end());
-  }
-  return all;
-}
-
-void expect_close(const std::vector<double>& ours, const std::vector<double>& golden, double tolerance,
-                  const std::string& what) {
-  ASSERT_EQ(ours.size(), golden.size()) << what;
-  double scale = 0;
-  for (double value : golden) scale = std::max(scale, std::abs(value));
-  ASSERT_GT(scale, 0) << what;
-  for (std::size_t i = 0; i < golden.size(); ++i)
-    ASSERT_NEAR(ours[i], golden[i], tolerance * scale) << what << " at " << i;
-}
-
 /// A golden file as this library's model, window and buffers.
 class Golden {
  public:
@@ -61,16 +29,17 @@ class Golden {
         steps_(file_["shape"]["steps"]),
         batch_(file_["shape"]["batch"]),
         hidden_(file_["shape"]["hidden"]),
-        model_(configuration(file_)),
+        model_(golden_model(file_)),
         engine_(make_engine(model_, {.name = chosen.engine, .threads = 1, .communicator = nullptr})),
         tape_(engine_->make_tape({.steps = steps_, .batch = batch_, .keep = Keep::gradient})),
-        tolerance_(tolerance_of(chosen.engine)) {
+        tolerance_(golden_tolerance(chosen.engine)) {
     fill_window();
-    parameters_ = buffer_of(flat_parameters(file_["parameters"]));
+    parameters_ = buffer_of(flat_parameters(model_, file_["parameters"]));
     initial_state_ = buffer_of(flat_state(file_["initial_state"]));
   }
 
   const json& file() const { return file_; }
+  const Model& model() const { return model_; }
   Engine& engine() { return *engine_; }
   double tolerance() const { return tolerance_; }
   int losses() const { return steps_ * batch_; }
@@ -82,18 +51,6 @@ class Golden {
   }
   PullBackCall pull_back_call(Buffer gradient) {
     return {.tape = *tape_, .window = window_, .parameters = parameters_, .gradient = gradient};
-  }
-
-  /// Named tensors as one vector in this library's order.
-  std::vector<double> flat_parameters(const json& named) const {
-    std::vector<double> flat(model_.parameters().size());
-    for (const ParameterBlock& block : model_.parameters().blocks()) {
-      const std::vector<double> values = flatten(named.at(block.name));
-      EXPECT_EQ(values.size(), block.size()) << block.name;
-      std::copy(values.begin(), values.end(), flat.begin() + static_cast<std::ptrdiff_t>(block.offset));
-    }
-    EXPECT_EQ(model_.parameters().blocks().size(), named.size());
-    return flat;
   }
 
   /// PyTorch's [tensors][layers, B, H] as rows of all tensors of all layers: [B, S].
@@ -127,16 +84,6 @@ class Golden {
   }
 
  private:
-  static ModelConfig configuration(const json& file) {
-    ModelConfig config;
-    config.input.reals = file["shape"]["inputs"];
-    for (int layer = 0; layer < file["layers"].get<int>(); ++layer)
-      config.layers.push_back({.cell = file["cell"], .hidden = file["shape"]["hidden"], .options = {}});
-    config.head.name = file["head"];
-    config.head.outputs = file["shape"]["outputs"];
-    return config;
-  }
-
   std::size_t state_index(int row, int layer, int tensor, int unit) const {
     return static_cast<std::size_t>(row) * model_.state_size() + model_.layers()[layer].state_offset +
            tensor * hidden_ + unit;
@@ -145,9 +92,7 @@ class Golden {
   /// Rows one after the other in one source; every step has a loss of weight 1, scaled to a mean by the caller.
   void fill_window() {
     const int width = file_["shape"]["inputs"];
-    for (int row = 0; row < batch_; ++row)
-      for (int step = 0; step < steps_; ++step)
-        for (int input = 0; input < width; ++input) inputs_.push_back(file_["inputs"][step][row][input]);
+    inputs_ = inputs_by_row(file_["inputs"]);
     source_.steps = static_cast<std::size_t>(steps_) * batch_;
     source_.reals = width;
     source_.values = inputs_;
@@ -180,7 +125,7 @@ class Golden {
   Buffer parameters_, initial_state_;
 };
 
-class AgainstPyTorch : public testing::TestWithParam<GoldenCase> {};
+class AgainstPyTorch : public ::testing::TestWithParam<GoldenCase> {};
 
 TEST_P(AgainstPyTorch, OutputsLossAndFinalStateAgree) {
   Golden golden(GetParam());
@@ -212,7 +157,7 @@ TEST_P(AgainstPyTorch, OutputsLossAndFinalStateAgree) {
 TEST_P(AgainstPyTorch, GradientsAgree) {
   Golden golden(GetParam());
   Engine& engine = golden.engine();
-  const std::vector<double> expected = golden.flat_parameters(golden.file()["gradient"]);
+  const std::vector<double> expected = flat_parameters(golden.model(), golden.file()["gradient"]);
   const std::vector<double> expected_state = golden.flat_state(golden.file()["initial_state_gradient"]);
 
   engine.unroll(golden.unroll_call());
@@ -263,13 +208,13 @@ std::vector<GoldenCase> all_golden_cases() {
   return cases;
 }
 
-std::string test_name(const testing::TestParamInfo<GoldenCase>& info) {
+std::string test_name(const ::testing::TestParamInfo<GoldenCase>& info) {
   std::string name = info.param.engine + "_" + info.param.file;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, AgainstPyTorch, testing::ValuesIn(all_golden_cases()), test_name);
+INSTANTIATE_TEST_SUITE_P(Golden, AgainstPyTorch, ::testing::ValuesIn(all_golden_cases()), test_name);
 
 }  // namespace
-}  // namespace throughtime
+}  // namespace throughtime::testing

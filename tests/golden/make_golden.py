@@ -2,7 +2,8 @@
 """Writes the golden files of this folder with PyTorch, in double precision and with fixed seeds.
 
 One file per cell, number of layers and head: parameters under PyTorch's names, inputs, targets, initial states,
-outputs, loss, gradients, and the losses around ten steps of Adam and of SGD. Run it again only to change the tests:
+outputs, loss, gradients, and the losses around ten steps of Adam and of SGD. `fptt-CELL.json` is what the benchmark's
+peer makes of two sequences in three windows each. Run it again only to change the tests:
 
     python3 tests/golden/make_golden.py
 """
@@ -10,8 +11,13 @@ outputs, loss, gradients, and the losses around ten steps of Adam and of SGD. Ru
 import copy
 import json
 import pathlib
+import sys
 
 import torch
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(FOLDER.parent.parent / "bench" / "peers"))
+import torch_peer  # noqa: E402
 
 STEPS, BATCH, INPUTS, HIDDEN = 7, 3, 4, 5
 OUTPUTS = {"softmax": 3, "regression": 2}
@@ -109,6 +115,34 @@ def golden(cell, layers, head):
     }
 
 
+def fptt_golden(cell):
+    """Parameters, W-bar and lambda after each of two sequences, one target per row at the end, windows of 3, 3 and 2 steps."""
+    torch.manual_seed(list(CELLS).index(cell))
+    steps, windows, alpha, rate = 8, 3, 0.5, 0.02
+    network = Network(cell, 1, "regression").double()
+    learner = torch_peer.Fptt(torch, network.rnn, network.head, alpha, rate)
+    names = [name for name, _ in network.named_parameters()]
+    result = {
+        "cell": cell,
+        "layers": 1,
+        "head": "regression",
+        "shape": {"steps": steps, "batch": BATCH, "inputs": INPUTS, "hidden": HIDDEN, "outputs": OUTPUTS["regression"]},
+        "window_length": 3,
+        "alpha": alpha,
+        "rate": rate,
+        "parameters": {name: weight.clone() for name, weight in zip(names, learner.weights)},
+        "inputs": single_precision(steps, BATCH, INPUTS),
+        "target": single_precision(BATCH, OUTPUTS["regression"]),
+        "after": [],
+    }
+    for _ in range(2):
+        learner.learn(torch.tensor_split(result["inputs"], windows), result["target"])
+        tensors = {"parameters": learner.weights, "average": learner.average, "multiplier": learner.multiplier}
+        result["after"].append({key: {name: tensor.clone() for name, tensor in zip(names, value)}
+                                for key, value in tensors.items()})
+    return result
+
+
 def write(value, indent=""):
     """JSON with one row of numbers per line, so that a difference shows where it is."""
     if isinstance(value, torch.Tensor):
@@ -117,19 +151,20 @@ def write(value, indent=""):
     if isinstance(value, dict):
         entries = [f"{inner}{json.dumps(key)}: {write(entry, inner)}" for key, entry in value.items()]
         return "{\n" + ",\n".join(entries) + "\n" + indent + "}"
-    if isinstance(value, list) and isinstance(value[0], (list, torch.Tensor)):
+    if isinstance(value, list) and isinstance(value[0], (dict, list, torch.Tensor)):
         return "[\n" + ",\n".join(inner + write(entry, inner) for entry in value) + "\n" + indent + "]"
     return json.dumps(value)
 
 
 def main():
-    folder = pathlib.Path(__file__).resolve().parent
     torch.set_num_threads(1)
     for cell in CELLS:
         for layers in (1, 2):
             for head in OUTPUTS:
-                path = folder / f"{cell}-{layers}-{head}.json"
+                path = FOLDER / f"{cell}-{layers}-{head}.json"
                 path.write_text(write(golden(cell, layers, head)) + "\n")
+    for cell in ("lstm", "gru"):
+        (FOLDER / f"fptt-{cell}.json").write_text(write(fptt_golden(cell)) + "\n")
 
 
 if __name__ == "__main__":

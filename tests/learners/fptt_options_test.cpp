@@ -29,6 +29,28 @@ TEST(FpttOptions, InnerIterationsRepeatTheStepOfWAlone) {
   EXPECT_NEAR(run.w(), 4.7 - 0.1 * (2.7 + 0.5 * -0.3), 1e-12);
 }
 
+TEST(FpttOptions, InnerIterationsStartAtTheWindowsFirstStateOrGoOnFromItsLast) {
+  const Problem problem = random_problem({.model = stack_of("lstm", {4}), .steps = 6, .batch = 2});
+  for (const std::string inner_state : {"restart", "continue"}) {
+    RecordingEngine engine(*problem.model);
+    Trainee trainee = make_trainee(engine, problem.parameters, optimizer("sgd"), {});
+    LearnerConfig config = fptt(2);
+    config.inner_iterations = 2;
+    config.inner_state = inner_state;
+    make_learner(config, trainee, {6, 2})->learn(problem.window, no_rate);  // the weights stay
+    ASSERT_EQ(engine.unrolls.size(), 4u);
+    Window first;
+    slice(problem.window, 0, 3, first);
+    EngineRun run(problem);
+    run.set_window(first);
+    const auto once = run.unroll().final_state, twice = run.unroll(once).final_state;
+    const bool goes_on = inner_state == "continue";
+    const std::vector<double> zeros(once.size(), 0.0);
+    EXPECT_LT(distance(engine.unrolls[1].initial_state, goes_on ? once : zeros), 1e-12) << inner_state;
+    EXPECT_LT(distance(engine.unrolls[2].initial_state, goes_on ? twice : once), 1e-12) << inner_state;
+  }
+}
+
 TEST(FpttOptions, RerunCarriesTheStateOfTheNewWeights) {
   const Problem problem = random_problem({.model = stack_of("gru", {4}), .steps = 8, .batch = 2});
   Window first, second;
