@@ -55,8 +55,8 @@ Lengths window_lengths(const LearnerConfig& config) {
 /// while the window before it passes there: no window starts from a stale state. Steps are counted from the start of
 /// the stretch; those of stretches before it are negative. A loss belongs to the stretch of its step.
 ///
-/// The adaptive form chooses the truncation K again between two stretches, where an estimate is due; a ring of states
-/// lets the next window begin where the new lengths ask for.
+/// The adaptive form chooses the truncation K again between two windows, where an estimate is due; a ring of states lets
+/// the next window begin where the new lengths ask for.
 class Tbptt final : public Learner {
  public:
   /// `longest`: the lengths of the largest K; those of a fixed K are its own.
@@ -127,18 +127,17 @@ class Tbptt final : public Learner {
 
   void learn(const Window& stretch, const RateFunction& rate) override {
     check_stretch(name(), shape_, stretch);
-    if (estimator_ && is_due() && estimator_->ready()) estimate();
     look_back_.begin(stretch);
     if (look_back_.history() == 0) {
       trainee_.engine.fill(state_, 0);
       keep_only({0, in_state});
       origin_ = 0;
       if (ring_) ring_->clear();
-    } else if (ring_) {
-      find_state_for(first_cell(next_end(stretch, 0)));
     }
     for (int begin = 0; begin < stretch.steps;) {
+      if (estimator_ && is_due() && estimator_->ready()) estimate();
       const int end = next_end(stretch, begin);
+      if (ring_) find_state_for(first_cell(end));
       learn_window(stretch, begin, end, rate);
       begin = end;
     }
@@ -163,7 +162,7 @@ class Tbptt final : public Learner {
     return due_ || (every > 0 && updates_ - estimated_at_ >= every);
   }
 
-  /// Lines 3-7 of Algorithm 1, between two stretches.
+  /// Lines 3-7 of Algorithm 1.
   void estimate() {
     if (adaptive()) {
       truncation_ = estimator_->choose(trainee_.parameters);
@@ -288,12 +287,12 @@ class Tbptt final : public Learner {
   }
 
   /// Lists the steps after which an unroll of [first, end) hands out its state: `wanted`, and those of the ring, which
-  /// only the end of a stretch can need.
+  /// only the end of a stretch can need where K changes once per epoch.
   void hand_out(const Window& stretch, int first, int end, std::span<const int> wanted) {
     handed_steps_.clear();
     for (const int position : wanted) handed_steps_.push_back(position - first);
     if (ring_) {
-      const std::int64_t from = std::max(first, stretch.steps - look_back_steps());
+      const std::int64_t from = config_.estimate.every > 0 ? first : std::max(first, stretch.steps - look_back_steps());
       for (std::int64_t at = ring_position_after(origin_ + from); at <= origin_ + end; at += StateRing::spacing)
         handed_steps_.push_back(static_cast<int>(at - origin_) - first);
     }
