@@ -136,6 +136,15 @@ StoredResult gather(const Undertaking& task, const std::vector<Outcome>& outcome
   return stored;
 }
 
+/// The paper's values as lines, each once.
+void add_references(Chart& figure, const Claim& claim) {
+  for (const auto& [arm, value] : claim.values) {
+    const std::string label = "paper, " + arm;
+    const auto known = [&](const ReferenceLine& line) { return line.label == label; };
+    if (std::none_of(figure.references.begin(), figure.references.end(), known)) figure.references.push_back({label, value});
+  }
+}
+
 /// The report of all runs: the verdicts first, then the curves with the paper's values, then the rules of each claim.
 void write_report(const Undertaking& task, const StoredResult& stored, const std::filesystem::path& path) {
   std::vector<std::string> runs;
@@ -151,9 +160,12 @@ void write_report(const Undertaking& task, const StoredResult& stored, const std
     tables.push_back(rules_table(claim, judge(spec, claim, stored)));
     tables.push_back(values_table(spec, claim, stored));
     for (Chart& figure : report.figures)
-      if (figure.title == spoken(claim.measure.metric))
-        for (const auto& [arm, value] : claim.values) figure.references.push_back({"paper, " + arm, value});
+      if (figure.title == spoken(claim.measure.metric)) add_references(figure, claim);
   }
+  std::stable_partition(report.figures.begin(), report.figures.end(), [&](const Chart& figure) {
+    return std::any_of(spec.claims.begin(), spec.claims.end(),
+                       [&](const Claim& claim) { return figure.title == spoken(claim.measure.metric); });
+  });
   report.tables.insert(report.tables.begin(), tables.begin(), tables.end());
   replace_file(path, html_of(report));
 }
@@ -188,7 +200,7 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
     replace_file(path, json_of(stored));
   }
   print_verdicts(task, stored);
-  fmt::print(stderr, "wrote {}\n", report.string());
+  if (std::filesystem::exists(report)) fmt::print(stderr, "wrote {}\n", report.string());
   return complete;
 }
 
@@ -243,9 +255,10 @@ void list(const ReproduceArguments& arguments) {
 
 void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& arguments) {
   Costs costs = read_costs(arguments.results());
+  CostEstimator estimator(circumstances(arguments), 0.3);
   for (const ResultSpec& spec : specs) {
     if (spec.arms.empty()) continue;
-    costs[spec.name] = estimate_cost(spec, circumstances(arguments), 1.0);
+    costs[spec.name] = estimator.estimate(spec);
     fmt::print("{}: quick scale {}, full scale {}\n", spec.name, time_text(costs[spec.name].quick),
                time_text(costs[spec.name].full));
     std::fflush(stdout);
@@ -303,7 +316,7 @@ void add_reproduce_command(CLI::App& app) {
   command->add_option("--experiments", arguments->experiments, "Where the experiments are")->capture_default_str();
   command->add_flag("--store", arguments->store, "Keep the numbers under EXPERIMENTS/results for the atlas");
   command->add_flag("--list", arguments->list, "Show all results instead: runs, cost, claims");
-  command->add_flag("--estimate", arguments->estimate, "Time the arms for a second each instead, and say what all takes");
+  command->add_flag("--estimate", arguments->estimate, "Time the arms for a moment instead, and say what all of them take");
   command->add_flag("--atlas", arguments->atlas, "Print the page of all results instead (docs/reproduction.md)");
   command->add_flag("--keys", arguments->keys, "Print what a [result] table may say instead");
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");

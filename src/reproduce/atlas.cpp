@@ -174,12 +174,12 @@ ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
                     .note = fmt::format("{}. {}{} {}", spec.paper, spec.note,
                                         result.smaller.empty() ? "" : fmt::format(" Smaller than the paper's setting: {}.", fmt::join(result.smaller, ", ")),
                                         reading_note()),
-                    .columns = {"claim", "paper", "ours", "verdict"},
+                    .columns = {"verdict", "claim", "paper", "ours"},
                     .rows = {},
                     .text_columns = 4};
   for (const Claim& claim : spec.claims)
-    table.rows.push_back({claim.says, paper_text(claim), ours_text(claim, result),
-                          claim.missing.empty() ? judge(spec, claim, result).word : "not run"});
+    table.rows.push_back({claim.missing.empty() ? judge(spec, claim, result).word : "not run", claim.says,
+                          paper_text(claim), ours_text(claim, result)});
   return table;
 }
 

@@ -26,49 +26,71 @@ class Probe final : public Observer {
   double until_;
 };
 
-double work_of(const RunPlan& plan) {
-  return static_cast<double>(plan.parameters) * plan.steps * plan.batch * static_cast<double>(plan.iterations);
+/// The configuration without its name and, where they do not matter, without how it learns and how long.
+std::string key_of(RunConfig config, bool learning) {
+  config.run = {};
+  if (!learning) {
+    config.learner = {};
+    config.optimizer = {};
+  }
+  return resolved_config(config);
 }
 
-RunConfig config_of(const ResultSpec& spec, const std::string& arm, std::vector<std::string> overrides, Scale scale) {
+}  // namespace
+
+RunConfig CostEstimator::config_of(const ResultSpec& spec, const std::string& arm, Scale scale) const {
+  std::vector<std::string> overrides = overrides_;
   if (scale == Scale::quick) overrides.insert(overrides.begin(), spec.quick.begin(), spec.quick.end());
   overrides.push_back("run.threads=1");
   return load_config(spec.file.string(), overrides, arm);
 }
 
-/// Seconds of one whole run: what it takes to start, its iterations, its validations and its test.
-double seconds_of_run(const RunConfig& config, double seconds) {
+/// One whole run: what it takes to start, its iterations, its validations and its test.
+double CostEstimator::seconds_of_run(const RunConfig& config) {
+  const auto [found, is_new] = runs_.try_emplace(key_of(config, true));
+  if (!is_new) return found->second;
   const double start = processor_seconds();
   RunConfig alone = config;
   alone.train.evaluate_every = 0;
   Trainer trainer(alone);
   const double ready = processor_seconds();
-  const double iterations = static_cast<double>(trainer.plan().iterations);
-  Probe probe(seconds);
+  Probe probe(seconds_);
   trainer.run(probe, false);
   const double trained = processor_seconds();
-  const double evaluations = 1 + (config.train.evaluate_every > 0 ? iterations / config.train.evaluate_every : 0);
-  trainer.evaluate(config.train.evaluate_every > 0 ? Split::validation : Split::test);
-  return ready - start + (trained - ready) * iterations / static_cast<double>(trainer.iteration()) +
-         evaluations * (processor_seconds() - trained);
+  const auto iterations = static_cast<double>(trainer.plan().iterations);
+  const bool validates = config.train.evaluate_every > 0;
+  const auto [evaluation, unknown] = evaluations_.try_emplace(key_of(config, false));
+  if (unknown) {
+    trainer.evaluate(validates ? Split::validation : Split::test);
+    evaluation->second = processor_seconds() - trained;
+  }
+  const double times = 1 + (validates ? iterations / static_cast<double>(config.train.evaluate_every) : 0);
+  return found->second = ready - start + (trained - ready) * iterations / static_cast<double>(trainer.iteration()) +
+                         times * evaluation->second;
 }
 
-}  // namespace
+double CostEstimator::work_of(const RunConfig& config) {
+  const auto [found, is_new] = works_.try_emplace(key_of(config, false));
+  if (!is_new) return found->second;
+  const RunPlan plan = Trainer(config).plan();
+  return found->second =
+             static_cast<double>(plan.parameters) * plan.steps * plan.batch * static_cast<double>(plan.iterations);
+}
 
-Cost estimate_cost(const ResultSpec& spec, const std::vector<std::string>& overrides, double seconds) {
+Cost CostEstimator::estimate(const ResultSpec& spec) {
   Cost cost;
-  std::map<std::string, double> rate;  // seconds for each unit of work
+  std::map<std::string, double> rates;  // seconds for each unit of work
   double mean = 0;
   for (const std::string& arm : spec.arms_at(Scale::quick)) {
-    const RunConfig config = config_of(spec, arm, overrides, Scale::quick);
-    const double run = seconds_of_run(config, seconds);
+    const RunConfig config = config_of(spec, arm, Scale::quick);
+    const double run = seconds_of_run(config);
     cost.quick += run * spec.quick_seeds;
-    rate[arm] = run / work_of(Trainer(config).plan());
-    mean += rate[arm] / static_cast<double>(spec.arms_at(Scale::quick).size());
+    rates[arm] = run / work_of(config);
+    mean += rates[arm] / static_cast<double>(spec.arms_at(Scale::quick).size());
   }
   for (const std::string& arm : spec.arms) {
-    const double work = work_of(Trainer(config_of(spec, arm, overrides, Scale::full)).plan());
-    cost.full += work * (rate.contains(arm) ? rate[arm] : mean) * spec.seeds;
+    const double work = work_of(config_of(spec, arm, Scale::full));
+    cost.full += work * (rates.contains(arm) ? rates[arm] : mean) * spec.seeds;
   }
   return cost;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "reproduce/atlas.h"
+#include "reproduce/cost.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
 #include "train/config.h"
@@ -153,6 +154,24 @@ TEST(Atlas, ThePageInTheDocumentationIsWhatTheStoredResultsSay) {
   const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
   EXPECT_EQ(atlas_of(find_results(root / "experiments"), root / "experiments/results"),
             text_of(root / "docs/reproduction.md"));
+}
+
+TEST(Result, ThePageOfTheCommandHasAllKeys) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  EXPECT_NE(text_of(root / "docs/reproduce.md").find(result_keys_markdown()), std::string::npos)
+      << "throughtime reproduce --keys";
+}
+
+TEST(Costs, AreKeptAndQuickScaleIsQuick) {
+  const ScratchDirectory directory;
+  EXPECT_TRUE(read_costs(directory.path()).empty());
+  write_costs(directory.path(), {{"paper/figure-0", {.quick = 12, .full = 3600}}});
+  EXPECT_EQ(read_costs(directory.path()).at("paper/figure-0").full, 3600);
+  directory.write("costs.json", "[1]");
+  EXPECT_THROW(read_costs(directory.path()), InvalidInput);
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  for (const auto& [name, cost] : read_costs(root / "experiments/results"))
+    EXPECT_LE(cost.quick, 2 * 300) << name << ": five minutes on two cores";
 }
 
 }  // namespace
