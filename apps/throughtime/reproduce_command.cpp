@@ -156,8 +156,9 @@ void write_report(const Undertaking& task, const StoredResult& stored, const std
   Report report = make_report(group_runs(read_runs(runs)), {.title = title});
   std::vector<ReportTable> tables = {claims_table(spec, stored)};
   for (const Claim& claim : spec.claims) {
-    if (!claim.missing.empty()) continue;
-    tables.push_back(rules_table(claim, judge(spec, claim, stored)));
+    const Verdict verdict = judge(spec, claim, stored);
+    if (verdict.word == not_run) continue;
+    tables.push_back(rules_table(claim, verdict));
     tables.push_back(values_table(spec, claim, stored));
     for (Chart& figure : report.figures)
       if (figure.title == spoken(claim.measure.metric)) add_references(figure, claim);
@@ -171,12 +172,12 @@ void write_report(const Undertaking& task, const StoredResult& stored, const std
 }
 
 void print_verdicts(const Undertaking& task, const StoredResult& stored) {
-  Table table({{"met", false}, {"rule", false}});
+  Table table({{"verdict", false}, {"claim, and its rules", false}});
   for (const Claim& claim : task.spec.claims) {
-    if (!claim.missing.empty()) continue;
     const Verdict verdict = judge(task.spec, claim, stored);
     table.add_row({verdict.word, claim.says});
-    for (const std::vector<std::string>& row : rules_table(claim, verdict).rows) table.add_row({fmt::format("  {}", row[1]), row[0]});
+    if (verdict.word == not_run) continue;
+    for (const std::vector<std::string>& row : rules_table(claim, verdict).rows) table.add_row({"", fmt::format("{}: {}", row[1], row[0])});
   }
   fmt::print("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
 }

@@ -102,8 +102,8 @@ std::string details_of(const ResultSpec& spec, const StoredResult& stored) {
       spec.title, spec.paper, scale_text(stored.scale), smaller, stored.version, stored.commit, stored.engine,
       stored.seconds, spec.note.empty() ? "" : "\n" + spec.note + "\n");
   for (const Claim& claim : spec.claims) {
-    if (!claim.missing.empty()) continue;
     const Verdict verdict = judge(spec, claim, stored);
+    if (verdict.word == not_run) continue;
     text += fmt::format("\n*{}*: **{}**\n\n{}\n{}", claim.says, verdict.word,
                         markdown_table(values_table(spec, claim, stored)), markdown_table(rules_table(claim, verdict)));
   }
@@ -178,13 +178,13 @@ ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
                     .rows = {},
                     .text_columns = 4};
   for (const Claim& claim : spec.claims)
-    table.rows.push_back({claim.missing.empty() ? judge(spec, claim, result).word : "not run", claim.says,
-                          paper_text(claim), ours_text(claim, result)});
+    table.rows.push_back(
+        {judge(spec, claim, result).word, claim.says, paper_text(claim), ours_text(claim, result)});
   return table;
 }
 
 ReportTable values_table(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
-  ReportTable table{.title = claim.measure.key(),
+  ReportTable table{.title = fmt::format("{} of each arm", claim.measure.key()),
                     .note = "",
                     .columns = {"arm", "seeds", claim.measure.key(), "standard error", "paper"},
                     .rows = {}};
@@ -203,8 +203,8 @@ ReportTable values_table(const ResultSpec& spec, const Claim& claim, const Store
 }
 
 ReportTable rules_table(const Claim& claim, const Verdict& verdict) {
-  ReportTable table{.title = "Verdict: " + verdict.word,
-                    .note = claim.says,
+  ReportTable table{.title = claim.says,
+                    .note = fmt::format("Verdict: {}.", verdict.word),
                     .columns = {"rule", "met", "trend", "seen"},
                     .rows = {},
                     .text_columns = 4};
@@ -239,9 +239,9 @@ std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem
     const std::optional<StoredResult> stored = find_stored(results, spec.name);
     const std::string link = fmt::format("[{}](../experiments/{}.toml)", spec.name, spec.name);
     for (const Claim& claim : spec.claims) {
-      const bool ran = stored && claim.missing.empty();
+      const std::string word = stored ? judge(spec, claim, *stored).word : not_run;
       text += markdown_row({link, claim.says, paper_text(claim), ours_text(claim, stored),
-                            ran ? scale_text(stored->scale) : "–", ran ? judge(spec, claim, *stored).word : "not run"});
+                            word == not_run ? "–" : scale_text(stored->scale), word});
     }
     if (stored) details += details_of(spec, *stored);
   }

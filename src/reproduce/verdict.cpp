@@ -17,7 +17,7 @@ std::size_t fewest_seeds(const std::vector<Rule>& rules, const ArmValues& values
 
 Verdict judge(const std::vector<Rule>& rules, const ArmValues& values, const std::map<std::string, double>& paper,
               Scale scale, std::size_t seeds) {
-  Verdict verdict{"not run", {}};
+  Verdict verdict{not_run, {}};
   bool any = false, all_met = true, directed = false;
   Answer trend = Answer::yes;
   for (const Rule& rule : rules) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "reproduce/atlas.h"
@@ -154,6 +155,27 @@ TEST(Atlas, ThePageInTheDocumentationIsWhatTheStoredResultsSay) {
   const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
   EXPECT_EQ(atlas_of(find_results(root / "experiments"), root / "experiments/results"),
             text_of(root / "docs/reproduction.md"));
+}
+
+TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  std::vector<std::string> names;
+  for (const ResultSpec& spec : find_results(root / "experiments")) {
+    names.push_back(spec.name);
+    for (const std::string& arm : spec.arms_at(Scale::quick))
+      EXPECT_NO_THROW(load_config(spec.file.string(), spec.quick, arm)) << spec.name << ", " << arm;
+    EXPECT_TRUE(spec.arms.empty() || !spec.quick.empty()) << spec.name << " is not smaller at quick scale";
+  }
+  std::vector<std::string> wanted;
+  for (const char* one : {"figure-1", "figure-2", "figure-3", "figure-c1", "figure-c2", "figure-c3", "figure-c4", "table-c1",
+                          "table-c2", "table-c3"})
+    wanted.push_back(std::string("adaptive-tbptt/") + one);
+  for (int figure = 1; figure <= 8; ++figure) wanted.push_back("fpp/figure-4." + std::to_string(figure));
+  for (int table = 1; table <= 2; ++table) wanted.push_back("fpp/table-4." + std::to_string(table));
+  for (int figure = 1; figure <= 5; ++figure) wanted.push_back("fptt/figure-" + std::to_string(figure));
+  for (int table = 1; table <= 9; ++table) wanted.push_back("fptt/table-" + std::to_string(table));
+  for (const std::string& name : wanted)
+    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 
 TEST(Result, ThePageOfTheCommandHasAllKeys) {
