@@ -19,7 +19,7 @@ namespace throughtime {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int look_pause = 200;                // milliseconds between two looks at the children
+constexpr int look_pause = 200;                 // milliseconds between two looks at the children
 constexpr std::chrono::seconds line_pause{60};  // between two lines where there is no terminal
 
 enum class News : int { progress, finished, broke, lost, stopped };
@@ -62,7 +62,7 @@ class Messenger final : public StopWatch {
 
 /// A child's whole life.
 [[noreturn]] void work(const RunConfig& config, std::size_t job, int pipe, pid_t parent) {
-  setpgid(0, 0);                    // Ctrl-C reaches the parent alone, which hands it on once
+  setpgid(0, 0);                     // Ctrl-C reaches the parent alone, which hands it on once
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // no child outlives it
   if (getppid() != parent) _exit(1);
   Message end{.news = News::finished, .job = job};
@@ -83,7 +83,10 @@ class Messenger final : public StopWatch {
 class Pool {
  public:
   Pool(const std::vector<RunConfig>& configs, const JobOptions& options)
-      : configs_(configs), options_(options), shares_(configs.size()), outcomes_(configs.size()),
+      : configs_(configs),
+        options_(options),
+        shares_(configs.size()),
+        outcomes_(configs.size()),
         style_(style_of(STDERR_FILENO)) {
     if (pipe(pipe_) != 0) fail("reproduce", "cannot make a pipe: {}", std::strerror(errno));
     for (std::size_t i = 0; i < configs.size(); ++i) {
@@ -207,7 +210,9 @@ class Pool {
     const std::string left = gained > 0 ? duration_text(seconds * (1 - share) / gained) : "--:--";
     const std::string text = fmt::format("{}  {:3.0f}%  {} of {} runs, {} at work  ETA {}", options_.title, 100 * share,
                                          finished(), configs_.size(), children_.size(), left);
-    fmt::print(stderr, "{}{}{}", style_.terminal ? "\r" : "", text, style_.terminal ? "\x1b[K" : "\n");
+    const auto width = static_cast<std::size_t>(std::max(1, style_of(STDERR_FILENO).width - 1));
+    if (style_.terminal) fmt::print(stderr, "\r{}\x1b[K", cut_to(text, width));
+    if (!style_.terminal) fmt::print(stderr, "{}\n", text);
     std::fflush(stderr);
     drawn_ = style_.terminal;
   }

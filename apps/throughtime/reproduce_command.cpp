@@ -63,8 +63,7 @@ void require_engine(const std::string& engine) {
 
 std::vector<std::string> circumstances(const ReproduceArguments& arguments) {
   std::vector<std::string> overrides = {"run.engine=" + arguments.engine};
-  if (!arguments.data.empty())
-    overrides.push_back("task.data=" + std::filesystem::absolute(arguments.data).string());
+  if (!arguments.data.empty()) overrides.push_back("task.data=" + std::filesystem::absolute(arguments.data).string());
   return overrides;
 }
 
@@ -97,7 +96,8 @@ void share_cores(Undertaking& task, int jobs) {
 
 Undertaking undertake(const ResultSpec& spec, const ReproduceArguments& arguments) {
   if (spec.arms.empty()) refuse("reproduce", "{} cannot be run: {}", spec.name, spec.claims.front().missing);
-  Undertaking task{.spec = spec, .scale = arguments.scale == "full" ? Scale::full : Scale::quick, .directory = {}, .parts = {}};
+  Undertaking task{
+      .spec = spec, .scale = arguments.scale == "full" ? Scale::full : Scale::quick, .directory = {}, .parts = {}};
   task.directory = arguments.directory.empty() ? fmt::format("runs/reproduce/{}-{}", spec.name, arguments.scale)
                                                : arguments.directory;
   task.parts = make_parts(task, arguments);
@@ -141,7 +141,8 @@ void add_references(Chart& figure, const Claim& claim) {
   for (const auto& [arm, value] : claim.values) {
     const std::string label = "paper, " + arm;
     const auto known = [&](const ReferenceLine& line) { return line.label == label; };
-    if (std::none_of(figure.references.begin(), figure.references.end(), known)) figure.references.push_back({label, value});
+    if (std::none_of(figure.references.begin(), figure.references.end(), known))
+      figure.references.push_back({label, value});
   }
 }
 
@@ -177,7 +178,8 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored) {
     const Verdict verdict = judge(task.spec, claim, stored);
     table.add_row({verdict.word, claim.says});
     if (verdict.word == not_run) continue;
-    for (const std::vector<std::string>& row : rules_table(claim, verdict).rows) table.add_row({"", fmt::format("{}: {}", row[1], row[0])});
+    for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
+      table.add_row({"", fmt::format("{}: {}", row[1], row[0])});
   }
   fmt::print("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
 }
@@ -187,11 +189,14 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   const Undertaking task = undertake(spec, arguments);
   std::vector<RunConfig> configs;
   for (const Part& part : task.parts) configs.push_back(part.config);
-  const std::vector<Outcome> outcomes = run_jobs(
-      configs, {.title = fmt::format("{} ({})", spec.name, scale_text(task.scale)), .jobs = task.jobs, .quiet = arguments.quiet});
+  const std::vector<Outcome> outcomes =
+      run_jobs(configs, {.title = fmt::format("{} ({})", spec.name, scale_text(task.scale)),
+                         .jobs = task.jobs,
+                         .quiet = arguments.quiet});
   const StoredResult stored = gather(task, outcomes, arguments.engine);
   const std::filesystem::path report = task.directory / "report.html";
-  const bool complete = std::none_of(outcomes.begin(), outcomes.end(), [](const Outcome& one) { return one.interrupted; });
+  const bool complete =
+      std::none_of(outcomes.begin(), outcomes.end(), [](const Outcome& one) { return one.interrupted; });
   make_directories(task.directory);
   replace_file(task.directory / "values.json", json_of(stored));
   write_report(task, stored, report);
@@ -249,9 +254,10 @@ void list(const ReproduceArguments& arguments) {
                    spec.arms.empty() ? fmt::format("{} (cannot be run: {})", spec.title, spec.claims.front().missing)
                                      : spec.title});
   fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
-  fmt::print("\nArms x seeds, and seconds of training on one core of all of them: n cores take about an n-th of it. Without "
-             "~ they were measured in\nstored runs; with ~ they come from a short timing of the arms of quick scale and counted "
-             "work (parameters x steps x rows x\niterations), for full scale within a factor of two or so (--estimate).\n");
+  fmt::print(
+      "\nArms x seeds, and seconds of training on one core of all of them: n cores take about an n-th of it.\n"
+      "Without ~ they were measured in stored runs. With ~ they come from a short timing of the arms of quick scale,\n"
+      "for full scale with counted work (parameters x steps x rows x iterations): a rough number (--estimate).\n");
 }
 
 void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& arguments) {
@@ -270,8 +276,7 @@ void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& ar
 std::vector<ResultSpec> chosen(const ReproduceArguments& arguments) {
   std::vector<ResultSpec> specs;
   if (arguments.all) return find_results(arguments.experiments);
-  if (arguments.names.empty())
-    refuse("reproduce", "name a result, such as fptt/figure-1, or --all; --list shows them");
+  if (arguments.names.empty()) refuse("reproduce", "name a result, such as fptt/figure-1, or --all; --list shows them");
   for (const std::string& name : arguments.names) specs.push_back(find_result(arguments.experiments, name));
   if (specs.size() > 1 && !arguments.directory.empty())
     refuse("reproduce", "--directory belongs to one result, got {}", specs.size());
@@ -317,7 +322,8 @@ void add_reproduce_command(CLI::App& app) {
   command->add_option("--experiments", arguments->experiments, "Where the experiments are")->capture_default_str();
   command->add_flag("--store", arguments->store, "Keep the numbers under EXPERIMENTS/results for the atlas");
   command->add_flag("--list", arguments->list, "Show all results instead: runs, cost, claims");
-  command->add_flag("--estimate", arguments->estimate, "Time the arms for a moment instead, and say what all of them take");
+  command->add_flag("--estimate", arguments->estimate,
+                    "Time the arms for a moment instead, and say what all of them take");
   command->add_flag("--atlas", arguments->atlas, "Print the page of all results instead (docs/reproduction.md)");
   command->add_flag("--keys", arguments->keys, "Print what a [result] table may say instead");
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");

@@ -58,7 +58,8 @@ template <class Of>
 std::string joined(const std::vector<std::string>& arms, Of of, const char* none) {
   std::string text;
   for (const std::string& arm : arms)
-    if (const std::string one = of(arm); !one.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : "; ", arm, one);
+    if (const std::string one = of(arm); !one.empty())
+      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", arm, one);
   return text.empty() ? none : text;
 }
 
@@ -66,19 +67,25 @@ std::string paper_text(const Claim& claim) {
   std::vector<std::string> arms = claim.shown_arms();
   if (arms.empty())
     for (const auto& [arm, value] : claim.values) arms.push_back(arm);
-  return joined(arms, [&](const std::string& arm) {
-    const auto found = claim.values.find(arm);
-    return found == claim.values.end() ? std::string() : short_number(found->second);
-  }, "no numbers");
+  return joined(
+      arms,
+      [&](const std::string& arm) {
+        const auto found = claim.values.find(arm);
+        return found == claim.values.end() ? std::string() : short_number(found->second);
+      },
+      "no numbers");
 }
 
 std::string ours_text(const Claim& claim, const std::optional<StoredResult>& stored) {
   if (!claim.missing.empty()) return claim.missing;
   if (!stored) return "–";
-  return joined(claim.shown_arms(), [&](const std::string& arm) {
-    const std::vector<double> values = values_of(stored->values, arm, claim.measure);
-    return values.empty() ? std::string() : fmt::format("{} (n = {})", spread_of_seeds(values), values.size());
-  }, "–");
+  return joined(
+      claim.shown_arms(),
+      [&](const std::string& arm) {
+        const std::vector<double> values = values_of(stored->values, arm, claim.measure);
+        return values.empty() ? std::string() : fmt::format("{} (n = {})", spread_of_seeds(values), values.size());
+      },
+      "–");
 }
 
 /// The arms that a claim is about, in the order of the file.
@@ -97,10 +104,10 @@ std::vector<std::string> arms_of(const ResultSpec& spec, const Claim& claim) {
 
 std::string details_of(const ResultSpec& spec, const StoredResult& stored) {
   const std::string smaller = stored.smaller.empty() ? "" : fmt::format(" ({})", fmt::join(stored.smaller, ", "));
-  std::string text = fmt::format(
-      "\n## {}\n\n{} ({}). {}{}. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.\n{}", spec.name,
-      spec.title, spec.paper, scale_text(stored.scale), smaller, stored.version, stored.commit, stored.engine,
-      stored.seconds, spec.note.empty() ? "" : "\n" + spec.note + "\n");
+  std::string text =
+      fmt::format("\n## {}\n\n{} ({}). {}{}. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.\n{}",
+                  spec.name, spec.title, spec.paper, scale_text(stored.scale), smaller, stored.version, stored.commit,
+                  stored.engine, stored.seconds, spec.note.empty() ? "" : "\n" + spec.note + "\n");
   for (const Claim& claim : spec.claims) {
     const Verdict verdict = judge(spec, claim, stored);
     if (verdict.word == not_run) continue;
@@ -172,14 +179,15 @@ Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& re
 ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
   ReportTable table{.title = "Verdicts, " + scale_text(result.scale),
                     .note = fmt::format("{}. {}{} {}", spec.paper, spec.note,
-                                        result.smaller.empty() ? "" : fmt::format(" Smaller than the paper's setting: {}.", fmt::join(result.smaller, ", ")),
+                                        result.smaller.empty() ? ""
+                                                               : fmt::format(" Smaller than the paper's setting: {}.",
+                                                                             fmt::join(result.smaller, ", ")),
                                         reading_note()),
                     .columns = {"verdict", "claim", "paper", "ours"},
                     .rows = {},
                     .text_columns = 4};
   for (const Claim& claim : spec.claims)
-    table.rows.push_back(
-        {judge(spec, claim, result).word, claim.says, paper_text(claim), ours_text(claim, result)});
+    table.rows.push_back({judge(spec, claim, result).word, claim.says, paper_text(claim), ours_text(claim, result)});
   return table;
 }
 
@@ -193,11 +201,10 @@ ReportTable values_table(const ResultSpec& spec, const Claim& claim, const Store
     const auto paper = claim.values.find(arm);
     if (values.empty() && paper == claim.values.end()) continue;
     const Summary summary = summary_of(values);
-    table.rows.push_back({arm, fmt::format("{}", values.size()), spread_of_seeds(values),
-                          summary.count > 1 && std::isfinite(summary.standard_error)
-                              ? short_number(summary.standard_error, 2)
-                              : "–",
-                          paper == claim.values.end() ? "–" : short_number(paper->second)});
+    table.rows.push_back(
+        {arm, fmt::format("{}", values.size()), spread_of_seeds(values),
+         summary.count > 1 && std::isfinite(summary.standard_error) ? short_number(summary.standard_error, 2) : "–",
+         paper == claim.values.end() ? "–" : short_number(paper->second)});
   }
   return table;
 }
@@ -217,9 +224,11 @@ ReportTable rules_table(const Claim& claim, const Verdict& verdict) {
 }
 
 std::string reading_note() {
-  return "Numbers are mean ± deviation over seeds, of what the runs wrote: nothing was smoothed but where a measure says "
+  return "Numbers are mean ± deviation over seeds, of what the runs wrote: nothing was smoothed but where a measure "
+         "says "
          "so (final: the mean of the last tenth of a curve), and nothing was chosen on test data. A difference has the "
-         "standard error of pairs of equal seeds where both arms ran the same ones, else that of independent means; p is "
+         "standard error of pairs of equal seeds where both arms ran the same ones, else that of independent means; p "
+         "is "
          "Welch's, two-sided, not corrected for the number of comparisons. A trend is a sign, told beyond two standard "
          "errors.";
 }
@@ -227,9 +236,11 @@ std::string reading_note() {
 std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results) {
   std::string text =
       "# Reproduction\n\n"
-      "What the papers claim and what our runs say. This page is the output of `throughtime reproduce --atlas`, made from "
+      "What the papers claim and what our runs say. This page is the output of `throughtime reproduce --atlas`, made "
+      "from "
       "the\nresults stored under experiments/results; nothing here is typed. *reproduced*, *trend only* and *not "
-      "reproduced* need the\npaper's setting and all seeds; *trend*, *no trend* and *too small to tell* are the words for "
+      "reproduced* need the\npaper's setting and all seeds; *trend*, *no trend* and *too small to tell* are the words "
+      "for "
       "less. Arms are those of the\nconfiguration. [reproduce.md](reproduce.md) has the rules.\n\n" +
       reading_note() + "\n\n";
   text += markdown_row({"result", "claim", "paper", "ours", "scale", "verdict"});

@@ -111,7 +111,8 @@ Costs read_costs(const std::filesystem::path& results) {
 
 void write_costs(const std::filesystem::path& results, const Costs& costs) {
   Json json = Json::object();
-  for (const auto& [name, cost] : costs) json[name] = {{"quick", std::round(cost.quick)}, {"full", std::round(cost.full)}};
+  for (const auto& [name, cost] : costs)
+    json[name] = {{"quick", std::round(cost.quick)}, {"full", std::round(cost.full)}};
   make_directories(results);
   replace_file(results / "costs.json", json.dump(1) + "\n");
 }

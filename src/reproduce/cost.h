@@ -16,8 +16,8 @@ struct Cost {
 };
 
 /// Times the arms of quick scale for a moment and takes the rest from counted work: parameters * steps * rows *
-/// iterations. Full scale is that work at the same seconds for each unit of it (the mean over the arms for one that quick
-/// scale leaves out), so that it is right within a factor of two or so. What several results have in common is timed once.
+/// iterations. Full scale is that work at the same seconds for each unit of it (the mean over the arms for one that
+/// quick scale leaves out): a rough number. What several results have in common is timed once.
 class CostEstimator {
  public:
   /// `overrides`: engine and data; `seconds`: how long an arm is trained.

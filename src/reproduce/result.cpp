@@ -30,9 +30,11 @@ const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
       {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
       {"measure", &Measure::how,
-       "what is taken of the curve: its last value, the mean of its final tenth, the mean of all (the area under it), its "
+       "what is taken of the curve: its last value, the mean of its final tenth, the mean of all (the area under it), "
+       "its "
        "lowest, its highest, the first iteration that reaches the level (the last where none does), the share of the "
-       "values after the first that are at or below it, the rise from the first to the final tenth, the decay: the final "
+       "values after the first that are at or below it, the rise from the first to the final tenth, the decay: the "
+       "final "
        "tenth over the highest",
        measure_names},
       {"level", &Measure::level, "of reach and share"},
@@ -66,19 +68,23 @@ const std::vector<Key<Rule>>& rule_keys() {
   static const std::vector<Key<Rule>> keys = {
       {"kind", &Rule::kind,
        "what must hold of the means: a bound (below, above, between), the paper's value (within), another arm (less, "
-       "greater, near, ratio), the order of the arms (falling, rising), the best one is among arms (lowest, highest), they "
+       "greater, near, ratio), the order of the arms (falling, rising), the best one is among arms (lowest, highest), "
+       "they "
        "hardly differ (spread), the differences of arms and than change in this order (widening, narrowing)",
        rule_names},
       {"arms", &Rule::arms, "each of these; falling, rising, widening, narrowing: in this order"},
       {"than", &Rule::than,
-       "less, greater, near, ratio: each of these; lowest, highest: the other arms; widening, narrowing: one for each of "
+       "less, greater, near, ratio: each of these; lowest, highest: the other arms; widening, narrowing: one for each "
+       "of "
        "arms"},
       {"low", &Rule::low, "above, between, ratio"},
       {"high", &Rule::high, "below, between, ratio"},
       {"share", &Rule::share, "below, above, between: of the seeds, each for itself; 0: the mean over the seeds"},
       {"margin", &Rule::margin,
-       "less, greater: by at least this, negative: forgiven; falling, rising: forgiven; within, near, spread: at most this"},
-      {"percent", &Rule::percent, "instead of margin: per cent of the paper's value, of the other mean, of the smallest"},
+       "less, greater: by at least this, negative: forgiven; falling, rising: forgiven; within, near, spread: at most "
+       "this"},
+      {"percent", &Rule::percent,
+       "instead of margin: per cent of the paper's value, of the other mean, of the smallest"},
       {"p", &Rule::p, "less, greater: Welch's two-sided p is below it; 0: not asked"},
       {"trend", &Rule::trend, "the sign of this rule is the claim's direction"},
   };
@@ -87,15 +93,25 @@ const std::vector<Key<Rule>>& rule_keys() {
 
 struct KeyType {
   template <class Owner>
-  std::string operator()(std::string Owner::*) const { return "text"; }
+  std::string operator()(std::string Owner::*) const {
+    return "text";
+  }
   template <class Owner>
-  std::string operator()(double Owner::*) const { return "number"; }
+  std::string operator()(double Owner::*) const {
+    return "number";
+  }
   template <class Owner>
-  std::string operator()(int Owner::*) const { return "integer, at least 1"; }
+  std::string operator()(int Owner::*) const {
+    return "integer, at least 1";
+  }
   template <class Owner>
-  std::string operator()(bool Owner::*) const { return "true or false"; }
+  std::string operator()(bool Owner::*) const {
+    return "true or false";
+  }
   template <class Owner>
-  std::string operator()(std::vector<std::string> Owner::*) const { return "list of texts"; }
+  std::string operator()(std::vector<std::string> Owner::*) const {
+    return "list of texts";
+  }
 };
 
 bool convert(const toml::node& node, std::string& out) {
@@ -116,9 +132,8 @@ bool convert(const toml::node& node, bool& out) {
 }
 bool convert(const toml::node& node, std::vector<std::string>& out) {
   const toml::array* list = node.as_array();
-  return list != nullptr && std::all_of(list->begin(), list->end(), [&](const toml::node& entry) {
-           return convert(entry, out.emplace_back());
-         });
+  return list != nullptr && std::all_of(list->begin(), list->end(),
+                                        [&](const toml::node& entry) { return convert(entry, out.emplace_back()); });
 }
 
 /// Reads one entry into the field of its key; false where no key has that name.
@@ -144,7 +159,8 @@ void add_names(const std::vector<Key<Owner>>& keys, std::vector<std::string>& na
 
 void require_arms(const std::vector<std::string>& given, const ResultSpec& spec, const std::string& where) {
   for (const std::string& arm : given)
-    if (std::find(spec.arms.begin(), spec.arms.end(), arm) == spec.arms.end()) refuse_name(where, "arm", arm, spec.arms);
+    if (std::find(spec.arms.begin(), spec.arms.end(), arm) == spec.arms.end())
+      refuse_name(where, "arm", arm, spec.arms);
 }
 
 /// `[result.quick]` as assignments: "train.iterations=500".
@@ -165,13 +181,16 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<st
 void require_meaning(const Rule& rule, const Claim& claim, const std::string& place) {
   const bool ordered = rule.kind == "falling" || rule.kind == "rising";
   const bool coupled = rule.kind == "widening" || rule.kind == "narrowing";
-  const bool best_of_curve = rule.measure.how == "lowest" || rule.measure.how == "highest" || rule.measure.how == "reach";
+  const bool best_of_curve =
+      rule.measure.how == "lowest" || rule.measure.how == "highest" || rule.measure.how == "reach";
   if (rule.kind.empty()) refuse("config", "{}: a rule needs a kind: {}", place, fmt::join(rule_names(), ", "));
   const std::size_t fewest = ordered || coupled || rule.kind == "spread" ? 2 : 1;
   if (rule.arms.size() < fewest) refuse("config", "{}: {} needs arms, at least {}", place, rule.kind, fewest);
   if (takes_others(rule.kind) == rule.than.empty())
-    refuse("config", "{}: than belongs to less, greater, near, ratio, lowest, highest, widening and narrowing, and they "
-           "need it; this is {}", place, rule.kind);
+    refuse("config",
+           "{}: than belongs to less, greater, near, ratio, lowest, highest, widening and narrowing, and they "
+           "need it; this is {}",
+           place, rule.kind);
   if (coupled && rule.than.size() != rule.arms.size())
     refuse("config", "{}: {} needs one of than for each of its {} arms, got {}", place, rule.kind, rule.arms.size(),
            rule.than.size());
@@ -238,7 +257,8 @@ Claim read_claim(const toml::node& node, const ResultSpec& spec, const std::stri
     add_names(claim_keys(), names);
     refuse_key(where, "[[result.claim]]", name, names);
   }
-  if (const toml::node* values = table->get("values")) read_values(*values, spec, claim, at_line(file, values->source()));
+  if (const toml::node* values = table->get("values"))
+    read_values(*values, spec, claim, at_line(file, values->source()));
   require_arms(claim.show, spec, place);
   if (const toml::array* rules = (*table)["rule"].as_array())
     for (const toml::node& rule : *rules) claim.rules.push_back(read_rule(rule, spec, claim, file));
@@ -363,7 +383,8 @@ std::string result_keys_markdown() {
   const std::string head = "| key | type | meaning |\n| --- | --- | --- |\n";
   return "`[result]`:\n\n" + head + keys_table(result_keys()) + keys_table(measure_keys()) +
          "| `quick` | table of options | what is smaller at quick scale |\n"
-         "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left out):\n\n" +
+         "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
+         "out):\n\n" +
          head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +
          "\n`[[result.claim.rule]]`, which also has them (those of the claim where left out):\n\n" + head +
          keys_table(rule_keys());

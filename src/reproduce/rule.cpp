@@ -45,8 +45,7 @@ bool in_bounds(const Rule& rule, double value) {
 
 bool arm_in_bounds(const Rule& rule, const std::vector<double>& values) {
   if (rule.share == 0) return in_bounds(rule, summary_of(values).mean);
-  const auto held =
-      std::count_if(values.begin(), values.end(), [&](double value) { return in_bounds(rule, value); });
+  const auto held = std::count_if(values.begin(), values.end(), [&](double value) { return in_bounds(rule, value); });
   return static_cast<double>(held) >= rule.share * static_cast<double>(values.size()) - 1e-9;
 }
 
@@ -112,8 +111,7 @@ bool met(const Rule& rule, const ArmValues& values, const std::map<std::string, 
   if (rule.kind == "spread") return spread_is_small(rule, values);
   return std::all_of(rule.arms.begin(), rule.arms.end(), [&](const std::string& arm) {
     const std::vector<double> own = values_of(values, arm, rule.measure);
-    if (rule.kind == "within")
-      return std::abs(summary_of(own).mean - paper.at(arm)) <= allowance(rule, paper.at(arm));
+    if (rule.kind == "within") return std::abs(summary_of(own).mean - paper.at(arm)) <= allowance(rule, paper.at(arm));
     if (!takes_others(rule.kind)) return arm_in_bounds(rule, own);
     return std::all_of(rule.than.begin(), rule.than.end(), [&](const std::string& other) {
       return pair_meets(rule, own, values_of(values, other, rule.measure));
@@ -140,8 +138,8 @@ Answer trend_of(const Rule& rule, const ArmValues& values) {
   if (is_one_of(rule.kind, {"lowest", "highest"}))
     return sign_of(rule, values, best_of(rule, values, rule.arms), best_of(rule, values, rule.than));
   if (is_one_of(rule.kind, {"widening", "narrowing"})) {
-    const Contrast contrast = contrast_of(
-        values, rule.measure, {{last, 1}, {rule.than.back(), -1}, {first, -1}, {rule.than.front(), 1}});
+    const Contrast contrast =
+        contrast_of(values, rule.measure, {{last, 1}, {rule.than.back(), -1}, {first, -1}, {rule.than.front(), 1}});
     return sign_of(wanted_sign(rule) * contrast.value, contrast.standard_error);
   }
   Answer worst = Answer::yes;
@@ -165,7 +163,8 @@ std::string numbers(const std::vector<double>& values) {
 }
 
 /// "-0.12 ± 0.02, p 0.003": arm minus other, the standard error of equal seeds where there are such, Welch's p.
-std::string difference_text(const Rule& rule, const ArmValues& values, const std::string& arm, const std::string& other) {
+std::string difference_text(const Rule& rule, const ArmValues& values, const std::string& arm,
+                            const std::string& other) {
   const Contrast contrast = contrast_of(values, rule.measure, {{arm, 1}, {other, -1}});
   std::string text = number(contrast.value);
   if (!std::isfinite(contrast.standard_error)) return text;
@@ -218,8 +217,8 @@ std::vector<std::string> measure_names() {
   return {"last", "final", "mean", "lowest", "highest", "reach", "share", "rise", "decay", "result"};
 }
 std::vector<std::string> rule_names() {
-  return {"below",  "above",  "between", "within",  "less",  "greater", "near",
-          "falling", "rising", "lowest", "highest", "spread", "ratio",  "widening", "narrowing"};
+  return {"below",  "above",  "between", "within", "less",  "greater",  "near",     "falling",
+          "rising", "lowest", "highest", "spread", "ratio", "widening", "narrowing"};
 }
 
 bool takes_others(const std::string& kind) {
@@ -249,7 +248,8 @@ std::string rule_text(const Rule& rule) {
   if (rule.kind == "spread") text += fmt::format(" differ by at most {}", margin_text(rule, " of the smallest"));
   if (is_one_of(rule.kind, {"falling", "rising"})) {
     text += fmt::format(" {} in this order", rule.kind);
-    if (rule.margin != 0 || rule.percent != 0) text += fmt::format(" (steps back up to {} forgiven)", margin_text(rule, ""));
+    if (rule.margin != 0 || rule.percent != 0)
+      text += fmt::format(" (steps back up to {} forgiven)", margin_text(rule, ""));
   }
   if (rule.share > 0) text += fmt::format(" in at least {}% of the seeds", number(100 * rule.share));
   return text;
@@ -283,9 +283,9 @@ Contrast contrast_of(const ArmValues& values, const Measure& measure,
     }
   }
   contrast.standard_error = std::sqrt(variance);
-  const bool same_seeds = by_seed.size() == largest && std::all_of(by_seed.begin(), by_seed.end(), [&](const auto& one) {
-                            return one.second.first == weights.size();
-                          });
+  const bool same_seeds =
+      by_seed.size() == largest &&
+      std::all_of(by_seed.begin(), by_seed.end(), [&](const auto& one) { return one.second.first == weights.size(); });
   if (!same_seeds || largest < 2) return contrast;
   std::vector<double> sums;
   for (const auto& [seed, sum] : by_seed) sums.push_back(sum.second);

@@ -23,15 +23,15 @@ std::vector<std::string> measure_names();
 struct Rule {
   std::string kind;               // one of rule_names()
   std::vector<std::string> arms;  // each must meet it; falling, rising: in this order
-  std::vector<std::string> than;  // less, greater, near, ratio: each arm against each of these; lowest, highest: the others;
-                                  // widening, narrowing: the partner of each arm
+  std::vector<std::string> than;  // less, greater, near, ratio: each arm against each of these; lowest, highest: the
+                                  // others; widening, narrowing: the partner of each arm
   Measure measure;
-  double low = 0, high = 0;       // above, between, ratio; below, between, ratio
-  double share = 0;               // below, above, between: of the seeds; 0: the mean over them
-  double margin = 0;              // less, greater: at least so much; falling, rising: forgiven; within, near, spread: at most
-  double percent = 0;             // the same as a share of the paper's value (within), of the other mean, of the smallest (spread)
-  double p = 0;                   // less, greater: Welch's two-sided p is below it; 0: not asked
-  bool trend = false;             // its sign alone is the claim's direction
+  double low = 0, high = 0;  // above, between, ratio; below, between, ratio
+  double share = 0;          // below, above, between: of the seeds; 0: the mean over them
+  double margin = 0;   // less, greater: at least so much; falling, rising: forgiven; within, near, spread: at most
+  double percent = 0;  // the same as a share of the paper's value (within), of the other mean, of the smallest (spread)
+  double p = 0;        // less, greater: Welch's two-sided p is below it; 0: not asked
+  bool trend = false;  // its sign alone is the claim's direction
 
   /// Kinds whose sign can be a trend: they say which of two numbers is the larger one.
   bool has_sign() const;

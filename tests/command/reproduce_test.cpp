@@ -73,7 +73,8 @@ TEST_F(Reproduce, AnArmThatFailsDoesNotStopTheOthers) {
   EXPECT_NE(outcome.err.find("stays/seed-1 failed: "), std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find("not every run of paper/figure-0 has an answer"), std::string::npos) << outcome.err;
   EXPECT_TRUE(std::filesystem::exists(path("d/stays/seed-2/result.json")));
-  EXPECT_FALSE(std::filesystem::exists(path("experiments/results/paper/figure-0.quick.json"))) << "not all there: not kept";
+  EXPECT_FALSE(std::filesystem::exists(path("experiments/results/paper/figure-0.quick.json")))
+      << "not all there: not kept";
   std::filesystem::remove(path("d/stays/seed-1"));
   EXPECT_EQ(run("reproduce paper/figure-0 --engine reference --seeds 2 --store --quiet --directory d").code, 0);
 }
@@ -84,17 +85,21 @@ TEST_F(Reproduce, ALossThatIsNoNumberIsAnAnswer) {
   const Outcome outcome = run("reproduce paper/figure-0 --engine reference --seeds 2 --directory d");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("failed: "), std::string::npos) << outcome.err;
-  EXPECT_TRUE(nlohmann::json::parse(text_of(path("d/values.json")))["arms"]["stays"]["train_loss, last"]["1"].is_null());
+  EXPECT_TRUE(
+      nlohmann::json::parse(text_of(path("d/values.json")))["arms"]["stays"]["train_loss, last"]["1"].is_null());
 }
 
 TEST_F(Reproduce, AnInterruptLeavesEverythingToGoOn) {
-  const std::string command = "reproduce paper/figure-0 --engine reference --quiet --scale full --seeds 2 --jobs 2 --directory ";
+  const std::string command =
+      "reproduce paper/figure-0 --engine reference --quiet --scale full --seeds 2 --jobs 2 --directory ";
   std::string text = text_of(path("experiments/paper/figure-0.toml"));
-  write_text(path("experiments/paper/figure-0.toml"), text.replace(text.find("iterations = 20"), 15, "iterations = 3000"));
+  write_text(path("experiments/paper/figure-0.toml"),
+             text.replace(text.find("iterations = 20"), 15, "iterations = 3000"));
   const std::string program = std::string(THROUGHTIME_COMMAND) + " " + command;
   const Outcome stopped =
-      shell(program + "d & job=$!; while ! grep -q iteration d/learns/seed-1/metrics.jsonl; do sleep 0.02; done; "
-                      "kill -TERM $job; wait $job");
+      shell(program +
+            "d & job=$!; while ! grep -q iteration d/learns/seed-1/metrics.jsonl; do sleep 0.02; done; "
+            "kill -TERM $job; wait $job");
   EXPECT_EQ(stopped.code, 143) << stopped.err;
   EXPECT_NE(stopped.err.find("the same command goes on from there"), std::string::npos) << stopped.err;
   EXPECT_FALSE(std::filesystem::exists(path("d/values.json")));
@@ -109,7 +114,9 @@ TEST_F(Reproduce, EstimatesAreKeptForTheList) {
   EXPECT_NE(run("reproduce --list").out.find("2 x 3 runs, ~"), std::string::npos) << run("reproduce --list").out;
 }
 
-TEST_F(Reproduce, SaysThatThereIsNoCuda) { expect_refusal(run("reproduce paper/figure-0 --engine cuda"), "no CUDA engine"); }
+TEST_F(Reproduce, SaysThatThereIsNoCuda) {
+  expect_refusal(run("reproduce paper/figure-0 --engine cuda"), "no CUDA engine");
+}
 
 TEST_F(Reproduce, RefusesUnknownResultsAndMisspeltKeys) {
   expect_refusal(run("reproduce paper/figure-1"), "did you mean 'paper/figure-0'?");

@@ -75,7 +75,8 @@ TEST(Result, MisspeltNamesAreRefusedWithTheNearest) {
 
 TEST(Result, RulesThatCannotBeMeantAreRefused) {
   const auto refused = [](const std::string& rule, const std::string& part) {
-    const std::string text = replaced(experiment, "kind = 'less'\narms = ['first']\nthan = ['second']\ntrend = true\n", rule);
+    const std::string text =
+        replaced(experiment, "kind = 'less'\narms = ['first']\nthan = ['second']\ntrend = true\n", rule);
     EXPECT_NE(refusal_of(text).find(part), std::string::npos) << refusal_of(text);
   };
   refused("kind = 'less'\narms = ['first']\n", "than belongs to");
@@ -86,7 +87,8 @@ TEST(Result, RulesThatCannotBeMeantAreRefused) {
   refused("kind = 'within'\narms = ['second']\nmargin = 1\n", "none of second");
   refused("kind = 'less'\narms = ['first']\nthan = ['second']\nmargin = 1\npercent = 2\n", "not both");
   refused("kind = 'below'\narms = ['first']\nhigh = 1\np = 0.05\n", "p belongs to");
-  refused("kind = 'below'\narms = ['first']\nhigh = 1\nmetric = 'test_mse'\nmeasure = 'lowest'\n", "chooses on test data");
+  refused("kind = 'below'\narms = ['first']\nhigh = 1\nmetric = 'test_mse'\nmeasure = 'lowest'\n",
+          "chooses on test data");
   refused("", "a rule needs a kind");
 }
 
@@ -167,15 +169,14 @@ TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {
     EXPECT_TRUE(spec.arms.empty() || !spec.quick.empty()) << spec.name << " is not smaller at quick scale";
   }
   std::vector<std::string> wanted;
-  for (const char* one : {"figure-1", "figure-2", "figure-3", "figure-c1", "figure-c2", "figure-c3", "figure-c4", "table-c1",
-                          "table-c2", "table-c3"})
+  for (const char* one : {"figure-1", "figure-2", "figure-3", "figure-c1", "figure-c2", "figure-c3", "figure-c4",
+                          "table-c1", "table-c2", "table-c3"})
     wanted.push_back(std::string("adaptive-tbptt/") + one);
   for (int figure = 1; figure <= 8; ++figure) wanted.push_back("fpp/figure-4." + std::to_string(figure));
   for (int table = 1; table <= 2; ++table) wanted.push_back("fpp/table-4." + std::to_string(table));
   for (int figure = 1; figure <= 5; ++figure) wanted.push_back("fptt/figure-" + std::to_string(figure));
   for (int table = 1; table <= 9; ++table) wanted.push_back("fptt/table-" + std::to_string(table));
-  for (const std::string& name : wanted)
-    EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+  for (const std::string& name : wanted) EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 
 /// A rule that a paper's own table breaks would say nothing about our runs.

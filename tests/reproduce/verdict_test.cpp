@@ -17,9 +17,8 @@ ArmValues results(const std::vector<std::vector<double>>& arms) {
 }
 
 /// a is below b, and below 0.01.
-const std::vector<Rule> claim = {
-    {.kind = "below", .arms = {"a"}, .measure = mse, .high = 0.01, .share = 0.8},
-    {.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true}};
+const std::vector<Rule> claim = {{.kind = "below", .arms = {"a"}, .measure = mse, .high = 0.01, .share = 0.8},
+                                 {.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true}};
 
 std::string word(Scale scale, const std::vector<std::vector<double>>& arms) {
   return judge(claim, results(arms), {}, scale, 3).word;
