@@ -1,15 +1,20 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "commands.h"
-#include "narrator.h"
+#include "job_pool.h"
 #include "reproduce/atlas.h"
+#include "reproduce/cost.h"
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/environment.h"
@@ -21,14 +26,16 @@ namespace throughtime {
 namespace {
 
 struct ReproduceArguments {
-  std::string name;
+  std::vector<std::string> names;
   std::string experiments = "experiments";
   std::string scale = "quick";
   std::string engine = "cpu";
   std::string data;
   std::string directory;
-  int seeds = 0;
-  bool list = false, atlas = false, keys = false, store = false, quiet = false;
+  int seeds = 0, jobs = 0;
+  bool all = false, list = false, atlas = false, keys = false, estimate = false, store = false, quiet = false;
+
+  std::filesystem::path results() const { return std::filesystem::path(experiments) / "results"; }
 };
 
 /// One arm with one seed.
@@ -37,125 +44,276 @@ struct Part {
   RunConfig config;
 };
 
-std::string output_directory(const ReproduceArguments& arguments) {
-  return arguments.directory.empty() ? fmt::format("runs/reproduce/{}-{}", arguments.name, arguments.scale)
-                                     : arguments.directory;
+/// Everything that is run for one result.
+struct Undertaking {
+  ResultSpec spec;
+  Scale scale;
+  std::filesystem::path directory;
+  std::vector<Part> parts;
+  int jobs = 1;
+};
+
+int cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
+void require_engine(const std::string& engine) {
+  const std::vector<std::string> known = engine_names();
+  if (engine == "cuda" && std::find(known.begin(), known.end(), engine) == known.end())
+    refuse("reproduce", "this build has no CUDA engine; leave --engine out, or say --engine cpu");
+}
+
+std::vector<std::string> circumstances(const ReproduceArguments& arguments) {
+  std::vector<std::string> overrides = {"run.engine=" + arguments.engine};
+  if (!arguments.data.empty()) overrides.push_back("task.data=" + std::filesystem::absolute(arguments.data).string());
+  return overrides;
 }
 
 /// All runs, seed by seed, so that a stop leaves whole comparisons behind.
-std::vector<Part> make_parts(const ResultSpec& spec, Scale scale, const ReproduceArguments& arguments) {
-  std::vector<std::string> overrides = scale == Scale::quick ? spec.quick : std::vector<std::string>{};
-  overrides.push_back("run.engine=" + arguments.engine);
-  if (!arguments.data.empty())
-    overrides.push_back("task.data=" + std::filesystem::absolute(arguments.data).string());
-  const int seeds = arguments.seeds > 0 ? arguments.seeds : spec.seeds_at(scale);
+std::vector<Part> make_parts(const Undertaking& task, const ReproduceArguments& arguments) {
+  std::vector<std::string> overrides = circumstances(arguments);
+  if (task.scale == Scale::quick) overrides.insert(overrides.begin(), task.spec.quick.begin(), task.spec.quick.end());
+  const int seeds = arguments.seeds > 0 ? arguments.seeds : task.spec.seeds_at(task.scale);
   std::vector<Part> parts;
   for (int index = 0; index < seeds; ++index)
-    for (const std::string& arm : spec.arms_at(scale)) {
-      Part part{arm, load_config(spec.file.string(), overrides, arm)};
+    for (const std::string& arm : task.spec.arms_at(task.scale)) {
+      Part part{arm, load_config(task.spec.file.string(), overrides, arm)};
       part.config.train.seed += static_cast<std::uint64_t>(index);
       const std::string place = fmt::format("{}/seed-{}", arm, part.config.train.seed);
-      part.config.run.directory = output_directory(arguments) + "/" + place;
+      part.config.run.directory = (task.directory / place).string();
       part.config.run.name = place;
       parts.push_back(std::move(part));
     }
-  // What the last arm asks for must not be refused only after the first has been trained.
-  for (std::size_t i = 0; i < spec.arms_at(scale).size(); ++i)
-    if (!RunDirectory(parts[i].config.run.directory).is_run()) Trainer{parts[i].config};
   return parts;
 }
 
-/// The measures of a run; of one that broke, NaN.
-void add_values(StoredResult& stored, const ResultSpec& spec, const Part& part, const Outcome& outcome) {
-  const bool broke = !outcome.failure.empty();
-  const RunRecord run = broke ? RunRecord{} : read_run(outcome.run);
-  for (const Measure& measure : spec.measures())
-    stored.values[part.arm][measure.key()].emplace_back(
-        part.config.train.seed, broke ? std::numeric_limits<double>::quiet_NaN() : measure_run(measure, run));
-  stored.seconds += outcome.seconds;
+/// As many runs at a time as the machine has cores for their threads; a run that asks for every core gets its share.
+void share_cores(Undertaking& task, int jobs) {
+  int threads = 1;
+  for (const Part& part : task.parts) threads = std::max(threads, part.config.run.threads);
+  task.jobs = std::min<int>(jobs > 0 ? jobs : std::max(1, cores() / threads), static_cast<int>(task.parts.size()));
+  for (Part& part : task.parts)
+    if (part.config.run.threads == 0) part.config.run.threads = std::max(1, cores() / task.jobs);
 }
 
-/// The report of all runs, with the verdict first and the paper's values in the picture of their curve.
-void write_report(const ResultSpec& spec, const StoredResult& stored, const std::vector<Part>& parts,
-                  const std::filesystem::path& path) {
+Undertaking undertake(const ResultSpec& spec, const ReproduceArguments& arguments) {
+  if (spec.arms.empty()) refuse("reproduce", "{} cannot be run: {}", spec.name, spec.claims.front().missing);
+  Undertaking task{
+      .spec = spec, .scale = arguments.scale == "full" ? Scale::full : Scale::quick, .directory = {}, .parts = {}};
+  task.directory = arguments.directory.empty() ? fmt::format("runs/reproduce/{}-{}", spec.name, arguments.scale)
+                                               : arguments.directory;
+  task.parts = make_parts(task, arguments);
+  share_cores(task, arguments.jobs);
+  // What the last arm asks for must not be refused only after the first has been trained.
+  for (std::size_t i = 0; i < spec.arms_at(task.scale).size(); ++i)
+    if (!RunDirectory(task.parts[i].config.run.directory).is_run()) Trainer{task.parts[i].config};
+  return task;
+}
+
+std::string environment_of(const RunRecord& run, const std::string& key) {
+  for (const auto& [name, value] : run.environment)
+    if (name == key) return value;
+  return "";
+}
+
+/// The measures of all runs: NaN of one that broke, nothing of one that has no answer. The commits are those that the
+/// runs were begun at.
+StoredResult gather(const Undertaking& task, const std::vector<Outcome>& outcomes, const std::string& engine) {
+  StoredResult stored{.scale = task.scale, .version = version(), .commit = "", .engine = engine};
+  if (task.scale == Scale::quick) stored.smaller = task.spec.quick;
+  std::set<std::string> commits;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const Outcome& outcome = outcomes[i];
+    if (outcome.interrupted) continue;
+    const bool broke = !outcome.failure.empty();
+    const RunRecord run = read_run(outcome.run);
+    for (const Measure& measure : task.spec.measures())
+      stored.values[task.parts[i].arm][measure.key()].emplace_back(
+          task.parts[i].config.train.seed,
+          broke ? std::numeric_limits<double>::quiet_NaN() : measure_run(measure, run));
+    commits.insert(environment_of(run, "commit"));
+    stored.seconds += outcome.seconds;
+  }
+  stored.commit = fmt::format("{}", fmt::join(commits, ", "));
+  return stored;
+}
+
+/// The paper's values as lines, each once.
+void add_references(Chart& figure, const Claim& claim) {
+  for (const auto& [arm, value] : claim.values) {
+    const std::string label = "paper, " + arm;
+    const auto known = [&](const ReferenceLine& line) { return line.label == label; };
+    if (std::none_of(figure.references.begin(), figure.references.end(), known))
+      figure.references.push_back({label, value});
+  }
+}
+
+/// The report of all runs: the verdicts first, then the curves with the paper's values, then the rules of each claim.
+void write_report(const Undertaking& task, const StoredResult& stored, const std::filesystem::path& path) {
   std::vector<std::string> runs;
-  for (const Part& part : parts) runs.push_back(part.config.run.directory);
+  for (const Part& part : task.parts)
+    if (RunDirectory(part.config.run.directory).is_run()) runs.push_back(part.config.run.directory);
+  if (runs.empty()) return;
+  const ResultSpec& spec = task.spec;
   const std::string title = fmt::format("{}: {} ({})", spec.name, spec.title, scale_text(stored.scale));
   Report report = make_report(group_runs(read_runs(runs)), {.title = title});
-  ReportTable verdict = rules_table(spec, judge(spec, stored));
-  verdict.note = fmt::format("{}: \"{}\" {}", spec.paper, spec.claim, verdict.note);
-  report.tables.insert(report.tables.begin(), {verdict, values_table(spec, stored)});
-  for (Chart& figure : report.figures) {
-    if (figure.title != spoken(spec.measure.metric)) continue;
-    for (const auto& [arm, value] : spec.values) figure.references.push_back({"paper, " + arm, value});
+  std::vector<ReportTable> tables = {claims_table(spec, stored)};
+  for (const Claim& claim : spec.claims) {
+    const Verdict verdict = judge(spec, claim, stored);
+    if (verdict.word == not_run) continue;
+    tables.push_back(rules_table(claim, verdict));
+    tables.push_back(values_table(spec, claim, stored));
+    for (Chart& figure : report.figures)
+      if (figure.title == spoken(claim.measure.metric)) add_references(figure, claim);
   }
+  std::stable_partition(report.figures.begin(), report.figures.end(), [&](const Chart& figure) {
+    return std::any_of(spec.claims.begin(), spec.claims.end(),
+                       [&](const Claim& claim) { return figure.title == spoken(claim.measure.metric); });
+  });
+  report.tables.insert(report.tables.begin(), tables.begin(), tables.end());
   replace_file(path, html_of(report));
 }
 
-void reproduce(const ReproduceArguments& arguments) {
-  const Scale scale = arguments.scale == "full" ? Scale::full : Scale::quick;
-  const ResultSpec spec = find_result(arguments.experiments, arguments.name);
-  const std::vector<Part> parts = make_parts(spec, scale, arguments);
-  StoredResult stored{.scale = scale, .version = version(), .commit = commit(), .engine = arguments.engine};
-  for (const Part& part : parts) {
-    const Outcome outcome = run_narrated_trial(part.config, true, arguments.quiet, "reproduce");
-    if (!outcome.failure.empty() && !arguments.quiet) fmt::print(stderr, "  failed: {}\n", outcome.failure);
-    add_values(stored, spec, part, outcome);
+void print_verdicts(const Undertaking& task, const StoredResult& stored) {
+  Table table({{"verdict", false}, {"claim, and its rules", false}});
+  for (const Claim& claim : task.spec.claims) {
+    const Verdict verdict = judge(task.spec, claim, stored);
+    table.add_row({verdict.word, claim.says});
+    if (verdict.word == not_run) continue;
+    for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
+      table.add_row({"", fmt::format("{}: {}", row[1], row[0])});
   }
-  const std::filesystem::path directory = output_directory(arguments), report = directory / "report.html";
-  replace_file(directory / "values.json", json_of(stored));
-  write_report(spec, stored, parts, report);
-  if (arguments.store) {
-    const auto path = stored_path(std::filesystem::path(arguments.experiments) / "results", spec.name, scale);
+  fmt::print("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
+}
+
+/// Whether every run has an answer.
+bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
+  const Undertaking task = undertake(spec, arguments);
+  std::vector<RunConfig> configs;
+  for (const Part& part : task.parts) configs.push_back(part.config);
+  const std::vector<Outcome> outcomes =
+      run_jobs(configs, {.title = fmt::format("{} ({})", spec.name, scale_text(task.scale)),
+                         .jobs = task.jobs,
+                         .quiet = arguments.quiet});
+  const StoredResult stored = gather(task, outcomes, arguments.engine);
+  const std::filesystem::path report = task.directory / "report.html";
+  const bool complete =
+      std::none_of(outcomes.begin(), outcomes.end(), [](const Outcome& one) { return one.interrupted; });
+  make_directories(task.directory);
+  replace_file(task.directory / "values.json", json_of(stored));
+  write_report(task, stored, report);
+  if (arguments.store && complete) {
+    const std::filesystem::path path = stored_path(arguments.results(), spec.name, task.scale);
     make_directories(path.parent_path());
     replace_file(path, json_of(stored));
   }
-  const Verdict verdict = judge(spec, stored);
-  Table table({{"met", false}, {"rule", false}});
-  for (const std::vector<std::string>& row : rules_table(spec, verdict).rows) table.add_row({row[1], row[0]});
-  fmt::print("{}{}, {}: {}\n", table.text(style_of(STDOUT_FILENO)), spec.name, scale_text(scale), verdict.word);
-  fmt::print(stderr, "wrote {}\n", report.string());
+  print_verdicts(task, stored);
+  if (std::filesystem::exists(report)) fmt::print(stderr, "wrote {}\n", report.string());
+  return complete;
 }
 
-void list(const std::vector<ResultSpec>& specs) {
-  Table table({{"result", false}, {"runs, full"}, {"runs, quick"}, {"the paper's cost", false}, {"claim", false}});
+/// One after the other; a result that cannot be run does not keep the others from it.
+void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArguments& arguments) {
+  std::vector<std::string> failed;
   for (const ResultSpec& spec : specs) {
-    const auto runs = [&](Scale scale) {
-      return fmt::format("{} x {}", spec.arms_at(scale).size(), spec.seeds_at(scale));
-    };
-    table.add_row({spec.name, runs(Scale::full), runs(Scale::quick), spec.cost.empty() ? "not given" : spec.cost,
-                   spec.claim});
+    if (spec.arms.empty()) continue;
+    try {
+      if (!reproduce(spec, arguments)) failed.push_back(spec.name);
+    } catch (const InvalidInput& error) {
+      if (specs.size() == 1) throw;
+      fmt::print(stderr, "{}: {}\n", spec.name, error.what());
+      failed.push_back(spec.name);
+    }
   }
+  if (!failed.empty())
+    fail("reproduce", "not every run of {} has an answer; the same command tries them again", fmt::join(failed, ", "));
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 2 * 86400) return fmt::format("{:.0f} h", seconds / 3600);
+  return fmt::format("{:.0f} days", seconds / 86400);
+}
+
+/// "3 x 5 runs, ~40 min", or "3 x 5 runs, 35 s" where they were run and stored.
+std::string cost_text(const ResultSpec& spec, Scale scale, const Costs& costs, const std::filesystem::path& results) {
+  if (spec.arms.empty()) return "–";
+  const std::string runs = fmt::format("{} x {} runs", spec.arms_at(scale).size(), spec.seeds_at(scale));
+  if (const std::filesystem::path path = stored_path(results, spec.name, scale); std::filesystem::exists(path))
+    return fmt::format("{}, {}", runs, time_text(parse_stored(read_file(path), path.string()).seconds));
+  const auto found = costs.find(spec.name);
+  if (found == costs.end()) return runs;
+  return fmt::format("{}, ~{}", runs, time_text(scale == Scale::quick ? found->second.quick : found->second.full));
+}
+
+void list(const ReproduceArguments& arguments) {
+  const Costs costs = read_costs(arguments.results());
+  Table table({{"result", false}, {"quick scale", false}, {"full scale", false}, {"claims"}, {"what", false}});
+  for (const ResultSpec& spec : find_results(arguments.experiments))
+    table.add_row({spec.name, cost_text(spec, Scale::quick, costs, arguments.results()),
+                   cost_text(spec, Scale::full, costs, arguments.results()), fmt::format("{}", spec.claims.size()),
+                   spec.arms.empty() ? fmt::format("{} (cannot be run: {})", spec.title, spec.claims.front().missing)
+                                     : spec.title});
   fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
+  fmt::print(
+      "\nArms x seeds, and seconds of training on one core of all of them: n cores take about an n-th of it.\n"
+      "Without ~ they were measured in stored runs. With ~ they come from a short timing of the arms of quick scale,\n"
+      "for full scale with counted work (parameters x steps x rows x iterations): a rough number (--estimate).\n");
+}
+
+void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& arguments) {
+  Costs costs = read_costs(arguments.results());
+  CostEstimator estimator(circumstances(arguments), 0.3);
+  for (const ResultSpec& spec : specs) {
+    if (spec.arms.empty()) continue;
+    costs[spec.name] = estimator.estimate(spec);
+    fmt::print("{}: quick scale {}, full scale {}\n", spec.name, time_text(costs[spec.name].quick),
+               time_text(costs[spec.name].full));
+    std::fflush(stdout);
+    if (arguments.store) write_costs(arguments.results(), costs);
+  }
+}
+
+std::vector<ResultSpec> chosen(const ReproduceArguments& arguments) {
+  std::vector<ResultSpec> specs;
+  if (arguments.all) return find_results(arguments.experiments);
+  if (arguments.names.empty()) refuse("reproduce", "name a result, such as fptt/figure-1, or --all; --list shows them");
+  for (const std::string& name : arguments.names) specs.push_back(find_result(arguments.experiments, name));
+  if (specs.size() > 1 && !arguments.directory.empty())
+    refuse("reproduce", "--directory belongs to one result, got {}", specs.size());
+  return specs;
 }
 
 void answer(const ReproduceArguments& arguments) {
+  require_engine(arguments.engine);
   if (arguments.keys) {
     fmt::print("{}", result_keys_markdown());
   } else if (arguments.list) {
-    list(find_results(arguments.experiments));
+    list(arguments);
   } else if (arguments.atlas) {
-    const std::filesystem::path experiments = arguments.experiments;
-    fmt::print("{}", atlas_of(find_results(experiments), experiments / "results"));
-  } else if (arguments.name.empty()) {
-    refuse("reproduce", "name a result, such as fptt/figure-1; --list shows them all");
+    fmt::print("{}", atlas_of(find_results(arguments.experiments), arguments.results()));
+  } else if (arguments.estimate) {
+    estimate(chosen(arguments), arguments);
   } else {
-    reproduce(arguments);
+    reproduce_all(chosen(arguments), arguments);
   }
 }
 
 }  // namespace
 
 void add_reproduce_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("reproduce", "Run a figure or table of a paper, and judge its claim");
+  CLI::App* command = app.add_subcommand("reproduce", "Run a figure or table of a paper, and judge its claims");
   const auto arguments = std::make_shared<ReproduceArguments>();
-  command->add_option("result", arguments->name, "A result's name (--list)");
+  command->add_option("result", arguments->names, "Names of results (--list), run one after the other");
+  command->add_flag("--all", arguments->all, "All results, one after the other");
   command->add_option("--scale", arguments->scale, "quick: smaller, minutes; full: the paper's setting")
       ->check(CLI::IsMember({"quick", "full"}))
       ->capture_default_str();
   command->add_option("--seeds", arguments->seeds, "Runs of each arm; else as many as the result asks for")
       ->check(CLI::Range(1, 1000000));
-  command->add_option("--engine", arguments->engine, "What computes (throughtime list engines)")->capture_default_str();
+  command->add_option("--jobs", arguments->jobs, "Runs at a time; else the cores over the threads of a run")
+      ->check(CLI::Range(1, 1024));
+  command->add_option("--engine", arguments->engine, "What computes: cpu, cuda (throughtime list engines)")
+      ->capture_default_str();
   command->add_option("--data", arguments->data, "Data directory (task.data)")->type_name("DIRECTORY");
   command
       ->add_option("--directory", arguments->directory,
@@ -163,7 +321,9 @@ void add_reproduce_command(CLI::App& app) {
       ->type_name("DIRECTORY");
   command->add_option("--experiments", arguments->experiments, "Where the experiments are")->capture_default_str();
   command->add_flag("--store", arguments->store, "Keep the numbers under EXPERIMENTS/results for the atlas");
-  command->add_flag("--list", arguments->list, "Show all results instead: runs, cost, claim");
+  command->add_flag("--list", arguments->list, "Show all results instead: runs, cost, claims");
+  command->add_flag("--estimate", arguments->estimate,
+                    "Time the arms for a moment instead, and say what all of them take");
   command->add_flag("--atlas", arguments->atlas, "Print the page of all results instead (docs/reproduction.md)");
   command->add_flag("--keys", arguments->keys, "Print what a [result] table may say instead");
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");

@@ -34,11 +34,11 @@ std::string shared_name(const std::vector<RunRecord>& runs) {
   if (std::none_of(runs.begin(), runs.end(), differs)) return shared;
   for (const RunRecord& run : runs)
     shared.erase(std::mismatch(shared.begin(), shared.end(), run.name.begin(), run.name.end()).first, shared.end());
-  const auto trim = [&] { shared.erase(shared.find_last_not_of("-_/.= 0123456789") + 1); };
-  trim();
+  const auto trim = [&](const char* letters) { shared.erase(shared.find_last_not_of(letters) + 1); };
+  trim("-_/.= 0123456789");  // what seeds share: 11 and 12
   if (shared.ends_with("seed")) {
     shared.erase(shared.size() - 4);
-    trim();
+    trim("-_/.= ");  // the digits before belong to the name: "k-5/seed-1"
   }
   return shared.empty() ? runs.front().name : shared;
 }

@@ -24,6 +24,7 @@ figure { position: relative; padding: .5rem; } figure svg { width: 100%; height:
 .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .35rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 tr:last-child td { border-bottom: 0; } th { color: var(--soft); font-weight: 600; } .text { text-align: left; }
+.long { white-space: normal; min-width: 20em; }
 details { padding: .5rem .9rem; margin-top: .6rem; } summary { cursor: pointer; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1.2rem; font: 13px/1.6 ui-monospace, Menlo, Consolas, monospace; }
 dd { margin: 0; overflow-wrap: anywhere; } dt { color: var(--soft); } mark { background: var(--mark); color: inherit; }
@@ -75,11 +76,18 @@ for (const svg of document.querySelectorAll('.throughtime-chart')) {
 
 std::string shown(const std::string& text) { return html_escaped(one_line(text)); }
 
+/// Texts are aligned at the left, and sentences may take several lines.
+const char* class_of(const std::string& cell, bool is_text) {
+  constexpr std::size_t longest_word = 45;
+  if (!is_text) return "";
+  return text_width(cell) > longest_word ? " class=\"text long\"" : " class=\"text\"";
+}
+
 std::string table_html(const ReportTable& table) {
   const auto row = [&](const std::vector<std::string>& cells, const char* tag) {
     std::string html = "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i)
-      html += fmt::format("<{0}{1}>{2}</{0}>", tag, i < table.text_columns ? " class=\"text\"" : "", shown(cells[i]));
+      html += fmt::format("<{0}{1}>{2}</{0}>", tag, class_of(cells[i], i < table.text_columns), shown(cells[i]));
     return html + "</tr>\n";
   };
   std::string html = fmt::format("<h2>{}</h2>\n", shown(table.title));

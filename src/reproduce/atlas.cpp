@@ -48,56 +48,73 @@ std::string markdown_row(const std::vector<std::string>& cells) {
 }
 
 std::string markdown_table(const ReportTable& table) {
-  return markdown_row(table.columns) + markdown_row(std::vector<std::string>(table.columns.size(), "---")) +
-         [&] {
-           std::string rows;
-           for (const std::vector<std::string>& row : table.rows) rows += markdown_row(row);
-           return rows;
-         }();
+  std::string text = markdown_row(table.columns) + markdown_row(std::vector<std::string>(table.columns.size(), "---"));
+  for (const std::vector<std::string>& row : table.rows) text += markdown_row(row);
+  return text;
 }
 
-/// The arms of the paper's values, else those of the rules that show the direction.
-std::vector<std::string> headline_arms(const ResultSpec& spec) {
+/// Texts of some arms as one cell; `none` where there is nothing to say of any.
+template <class Of>
+std::string joined(const std::vector<std::string>& arms, Of of, const char* none) {
+  std::string text;
+  for (const std::string& arm : arms)
+    if (const std::string one = of(arm); !one.empty())
+      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", arm, one);
+  return text.empty() ? none : text;
+}
+
+std::string paper_text(const Claim& claim) {
+  std::vector<std::string> arms = claim.shown_arms();
+  if (arms.empty())
+    for (const auto& [arm, value] : claim.values) arms.push_back(arm);
+  return joined(
+      arms,
+      [&](const std::string& arm) {
+        const auto found = claim.values.find(arm);
+        return found == claim.values.end() ? std::string() : short_number(found->second);
+      },
+      "no numbers");
+}
+
+std::string ours_text(const Claim& claim, const std::optional<StoredResult>& stored) {
+  if (!claim.missing.empty()) return claim.missing;
+  if (!stored) return "–";
+  return joined(
+      claim.shown_arms(),
+      [&](const std::string& arm) {
+        const std::vector<double> values = values_of(stored->values, arm, claim.measure);
+        return values.empty() ? std::string() : fmt::format("{} (n = {})", spread_of_seeds(values), values.size());
+      },
+      "–");
+}
+
+/// The arms that a claim is about, in the order of the file.
+std::vector<std::string> arms_of(const ResultSpec& spec, const Claim& claim) {
   std::vector<std::string> arms;
-  for (const std::string& arm : spec.arms)
-    for (const Rule& rule : spec.rules) {
-      const auto names = [&](const std::vector<std::string>& list) {
-        return std::find(list.begin(), list.end(), arm) != list.end();
-      };
-      if (rule.trend && (names(rule.arms) || names(rule.than))) {
-        arms.push_back(arm);
-        break;
-      }
-    }
+  for (const std::string& arm : spec.arms) {
+    const bool named = std::any_of(claim.rules.begin(), claim.rules.end(), [&](const Rule& rule) {
+      const std::vector<std::string> list = rule.named_arms();
+      return std::find(list.begin(), list.end(), arm) != list.end();
+    });
+    if (named || claim.values.contains(arm) || std::find(claim.show.begin(), claim.show.end(), arm) != claim.show.end())
+      arms.push_back(arm);
+  }
   return arms;
 }
 
-std::string paper_text(const ResultSpec& spec) {
-  std::string text;
-  for (const std::string& arm : headline_arms(spec))
-    if (const auto found = spec.values.find(arm); found != spec.values.end())
-      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", arm, short_number(found->second));
-  return text.empty() ? "no numbers, a curve" : text;
-}
-
-std::string ours_text(const ResultSpec& spec, const StoredResult& stored) {
-  std::string text;
-  for (const std::string& arm : headline_arms(spec)) {
-    const std::vector<double> values = values_of(stored.values, arm, spec.measure);
-    if (!values.empty())
-      text += fmt::format("{}{} {} (n = {})", text.empty() ? "" : "; ", arm, spread_of_seeds(values), values.size());
-  }
-  return text.empty() ? "–" : text;
-}
-
 std::string details_of(const ResultSpec& spec, const StoredResult& stored) {
-  const Verdict verdict = judge(spec, stored);
-  const std::string smaller = stored.scale == Scale::quick ? fmt::format(" ({})", fmt::join(spec.quick, ", ")) : "";
-  return fmt::format("\n## {}\n\n{} ({}). {}{}: **{}**. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.\n{}"
-                     "\n{}\n{}",
-                     spec.name, spec.title, spec.paper, scale_text(stored.scale), smaller, verdict.word, stored.version,
-                     stored.commit, stored.engine, stored.seconds, spec.note.empty() ? "" : "\n" + spec.note + "\n",
-                     markdown_table(values_table(spec, stored)), markdown_table(rules_table(spec, verdict)));
+  const std::string smaller = stored.smaller.empty() ? "" : fmt::format(" ({})", fmt::join(stored.smaller, ", "));
+  std::string text =
+      fmt::format("\n## {}\n\n{} ({}). {}{}. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.\n{}",
+                  spec.name, spec.title, spec.paper, scale_text(stored.scale), smaller, stored.version, stored.commit,
+                  stored.engine, stored.seconds, spec.note.empty() ? "" : "\n" + spec.note + "\n");
+  for (const Claim& claim : spec.claims) {
+    const Verdict verdict = judge(spec, claim, stored);
+    if (verdict.word == not_run) continue;
+    text += fmt::format("\n*{}*: **{}**\n\n{}\n{}", claim.says, verdict.word,
+                        markdown_table(values_table(spec, claim, stored)), markdown_table(rules_table(claim, verdict)));
+  }
+  return text;
 }
 
 double number_of(const Json& json) {
@@ -119,6 +136,7 @@ std::string json_of(const StoredResult& result) {
                      {"commit", result.commit},
                      {"engine", result.engine},
                      {"seconds", result.seconds},
+                     {"smaller", result.smaller},
                      {"arms", arms}};
   return json.dump(1) + "\n";
 }
@@ -131,6 +149,7 @@ StoredResult parse_stored(const std::string& text, const std::string& where) {
                         .commit = json.at("commit").get<std::string>(),
                         .engine = json.at("engine").get<std::string>(),
                         .seconds = json.at("seconds").get<double>(),
+                        .smaller = json.at("smaller").get<std::vector<std::string>>(),
                         .values = {}};
     for (const auto& [arm, measures] : json.at("arms").items())
       for (const auto& [key, seeds] : measures.items())
@@ -153,57 +172,88 @@ std::optional<StoredResult> find_stored(const std::filesystem::path& results, co
   return std::nullopt;
 }
 
-Verdict judge(const ResultSpec& spec, const StoredResult& result) {
-  return judge(spec.rules, result.values, spec.values, result.scale, static_cast<std::size_t>(spec.seeds));
+Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
+  return judge(claim.rules, result.values, claim.values, result.scale, static_cast<std::size_t>(spec.seeds));
 }
 
-ReportTable values_table(const ResultSpec& spec, const StoredResult& result) {
-  ReportTable table{.title = spec.measure.key(),
-                    .note = "Mean ± deviation over the seeds, and the paper's value.",
-                    .columns = {"arm", "seeds", spec.measure.key(), "standard error", "paper"},
+ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
+  ReportTable table{.title = "Verdicts, " + scale_text(result.scale),
+                    .note = fmt::format("{}. {}{} {}", spec.paper, spec.note,
+                                        result.smaller.empty() ? ""
+                                                               : fmt::format(" Smaller than the paper's setting: {}.",
+                                                                             fmt::join(result.smaller, ", ")),
+                                        reading_note()),
+                    .columns = {"verdict", "claim", "paper", "ours"},
+                    .rows = {},
+                    .text_columns = 4};
+  for (const Claim& claim : spec.claims)
+    table.rows.push_back({judge(spec, claim, result).word, claim.says, paper_text(claim), ours_text(claim, result)});
+  return table;
+}
+
+ReportTable values_table(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
+  ReportTable table{.title = fmt::format("{} of each arm", claim.measure.key()),
+                    .note = "",
+                    .columns = {"arm", "seeds", claim.measure.key(), "standard error", "paper"},
                     .rows = {}};
-  for (const std::string& arm : spec.arms) {
-    const std::vector<double> values = values_of(result.values, arm, spec.measure);
-    const auto paper = spec.values.find(arm);
-    if (values.empty() && paper == spec.values.end()) continue;
+  for (const std::string& arm : arms_of(spec, claim)) {
+    const std::vector<double> values = values_of(result.values, arm, claim.measure);
+    const auto paper = claim.values.find(arm);
+    if (values.empty() && paper == claim.values.end()) continue;
     const Summary summary = summary_of(values);
-    table.rows.push_back({arm, fmt::format("{}", values.size()), spread_of_seeds(values),
-                          summary.count > 1 && std::isfinite(summary.standard_error)
-                              ? short_number(summary.standard_error, 2)
-                              : "–",
-                          paper == spec.values.end() ? "–" : short_number(paper->second)});
+    table.rows.push_back(
+        {arm, fmt::format("{}", values.size()), spread_of_seeds(values),
+         summary.count > 1 && std::isfinite(summary.standard_error) ? short_number(summary.standard_error, 2) : "–",
+         paper == claim.values.end() ? "–" : short_number(paper->second)});
   }
   return table;
 }
 
-ReportTable rules_table(const ResultSpec& spec, const Verdict& verdict) {
-  ReportTable table{.title = "Verdict: " + verdict.word,
-                    .note = "What must hold for the claim, on our runs. The trend is the sign of a difference of means, "
-                            "told beyond two standard errors.",
-                    .columns = {"rule", "met", "trend"},
+ReportTable rules_table(const Claim& claim, const Verdict& verdict) {
+  ReportTable table{.title = claim.says,
+                    .note = fmt::format("Verdict: {}.", verdict.word),
+                    .columns = {"rule", "met", "trend", "seen"},
                     .rows = {},
-                    .text_columns = 3};
-  for (std::size_t i = 0; i < spec.rules.size(); ++i)
-    table.rows.push_back({rule_text(spec.rules[i]), answer_text(verdict.checks[i].met),
-                          spec.rules[i].trend ? answer_text(verdict.checks[i].trend) : ""});
+                    .text_columns = 4};
+  for (std::size_t i = 0; i < claim.rules.size(); ++i) {
+    const Check& check = verdict.checks[i];
+    table.rows.push_back({rule_text(claim.rules[i]), answer_text(check.met),
+                          claim.rules[i].trend ? answer_text(check.trend) : "", check.seen});
+  }
   return table;
+}
+
+std::string reading_note() {
+  return "Numbers are mean ± deviation over seeds, of what the runs wrote: nothing was smoothed but where a measure "
+         "says "
+         "so (final: the mean of the last tenth of a curve), and nothing was chosen on test data. A difference has the "
+         "standard error of pairs of equal seeds where both arms ran the same ones, else that of independent means; p "
+         "is "
+         "Welch's, two-sided, not corrected for the number of comparisons. A trend is a sign, told beyond two standard "
+         "errors.";
 }
 
 std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results) {
   std::string text =
       "# Reproduction\n\n"
-      "What the papers claim and what our runs say. This page is the output of `throughtime reproduce --atlas`, made from "
+      "What the papers claim and what our runs say. This page is the output of `throughtime reproduce --atlas`, made "
+      "from "
       "the\nresults stored under experiments/results; nothing here is typed. *reproduced*, *trend only* and *not "
-      "reproduced* need the\npaper's setting and all seeds; *trend*, *no trend* and *too small to tell* are the words for "
-      "less. Arms are those of the\nconfiguration; numbers are mean ± deviation over n seeds.\n\n";
+      "reproduced* need the\npaper's setting and all seeds; *trend*, *no trend* and *too small to tell* are the words "
+      "for "
+      "less. Arms are those of the\nconfiguration. [reproduce.md](reproduce.md) has the rules.\n\n" +
+      reading_note() + "\n\n";
   text += markdown_row({"result", "claim", "paper", "ours", "scale", "verdict"});
   text += markdown_row(std::vector<std::string>(6, "---"));
   std::string details;
   for (const ResultSpec& spec : specs) {
     const std::optional<StoredResult> stored = find_stored(results, spec.name);
     const std::string link = fmt::format("[{}](../experiments/{}.toml)", spec.name, spec.name);
-    text += markdown_row({link, spec.claim, paper_text(spec), stored ? ours_text(spec, *stored) : "–",
-                          stored ? scale_text(stored->scale) : "–", stored ? judge(spec, *stored).word : "not run"});
+    for (const Claim& claim : spec.claims) {
+      const std::string word = stored ? judge(spec, claim, *stored).word : not_run;
+      text += markdown_row({link, claim.says, paper_text(claim), ours_text(claim, stored),
+                            word == not_run ? "–" : scale_text(stored->scale), word});
+    }
     if (stored) details += details_of(spec, *stored);
   }
   return text + details;

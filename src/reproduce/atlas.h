@@ -14,7 +14,8 @@ namespace throughtime {
 struct StoredResult {
   Scale scale = Scale::quick;
   std::string version, commit, engine;
-  double seconds = 0;  // of training, all runs together
+  double seconds = 0;                // of training, all runs together
+  std::vector<std::string> smaller;  // what quick scale changed: assignments key=value
   ArmValues values;
 };
 
@@ -27,12 +28,17 @@ std::filesystem::path stored_path(const std::filesystem::path& results, const st
 /// The stored result of full scale, else that of quick scale, else none.
 std::optional<StoredResult> find_stored(const std::filesystem::path& results, const std::string& name);
 
-Verdict judge(const ResultSpec& spec, const StoredResult& result);
-/// Mean, deviation and the paper's value of every arm that ran; and every rule with whether it was met.
-ReportTable values_table(const ResultSpec& spec, const StoredResult& result);
-ReportTable rules_table(const ResultSpec& spec, const Verdict& verdict);
+Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
+/// One row for each claim: what the paper says, its values, ours, the verdict.
+ReportTable claims_table(const ResultSpec& spec, const StoredResult& result);
+/// Mean, deviation, standard error and the paper's value of every arm that a claim is about.
+ReportTable values_table(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
+/// Every rule of a claim with whether it was met, its trend and the numbers behind it.
+ReportTable rules_table(const Claim& claim, const Verdict& verdict);
+/// What a reader of those numbers must know: how they were taken, how a trend is told, that nothing was smoothed.
+std::string reading_note();
 
-/// docs/reproduction.md: one row for each result, then the numbers and rules of those that were run. The same bytes
+/// docs/reproduction.md: one row for each claim, then the numbers and rules of those that were run. The same bytes
 /// for the same experiments and stored results.
 std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results);
 

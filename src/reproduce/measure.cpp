@@ -15,6 +15,8 @@ double mean_of_last_tenth(const std::vector<double>& y) {
   return summary_of({y.end() - static_cast<std::ptrdiff_t>(count), y.end()}).mean;
 }
 
+double highest(const std::vector<double>& y) { return *std::max_element(y.begin(), y.end()); }
+
 double first_at_most(const Series& series, double level) {
   for (std::size_t i = 0; i < series.y.size(); ++i)
     if (series.y[i] <= level) return series.x[i];
@@ -37,7 +39,10 @@ double measure_run(const Measure& measure, const RunRecord& run) {
   const Series& series = found->second;
   if (measure.how == "last") return series.y.back();
   if (measure.how == "final") return mean_of_last_tenth(series.y);
+  if (measure.how == "mean") return summary_of(series.y).mean;
   if (measure.how == "lowest") return *std::min_element(series.y.begin(), series.y.end());
+  if (measure.how == "highest") return highest(series.y);
+  if (measure.how == "decay") return mean_of_last_tenth(series.y) / highest(series.y);
   if (measure.how == "reach") return first_at_most(series, measure.level);
   if (measure.how == "share") return share_at_most(series.y, measure.level);
   return mean_of_last_tenth(series.y) - series.y.front();

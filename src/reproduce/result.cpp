@@ -30,9 +30,12 @@ const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
       {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
       {"measure", &Measure::how,
-       "what is taken of the curve: its last value, the mean of its final tenth, its lowest, the first iteration that "
-       "reaches the level (the last where none does), the share of the values after the first that are at or below it, the rise from the first to "
-       "the final tenth",
+       "what is taken of the curve: its last value, the mean of its final tenth, the mean of all (the area under it), "
+       "its "
+       "lowest, its highest, the first iteration that reaches the level (the last where none does), the share of the "
+       "values after the first that are at or below it, the rise from the first to the final tenth, the decay: the "
+       "final "
+       "tenth over the highest",
        measure_names},
       {"level", &Measure::level, "of reach and share"},
   };
@@ -43,7 +46,6 @@ const std::vector<Key<ResultSpec>>& result_keys() {
   static const std::vector<Key<ResultSpec>> keys = {
       {"title", &ResultSpec::title, "figure or table, and of what"},
       {"paper", &ResultSpec::paper, "authors and year"},
-      {"claim", &ResultSpec::claim, "what the paper says, in a sentence"},
       {"note", &ResultSpec::note, "what a reader of the verdict should know"},
       {"cost", &ResultSpec::cost, "what the paper says it cost"},
       {"seeds", &ResultSpec::seeds, "of each arm at full scale"},
@@ -53,33 +55,63 @@ const std::vector<Key<ResultSpec>>& result_keys() {
   return keys;
 }
 
+const std::vector<Key<Claim>>& claim_keys() {
+  static const std::vector<Key<Claim>> keys = {
+      {"says", &Claim::says, "what the paper says, in a sentence"},
+      {"missing", &Claim::missing, "why it cannot be run: no data, no method; it then needs no rule"},
+      {"show", &Claim::show, "the arms of the atlas' row; those of the trend where it is left out"},
+  };
+  return keys;
+}
+
 const std::vector<Key<Rule>>& rule_keys() {
   static const std::vector<Key<Rule>> keys = {
-      {"kind", &Rule::kind, "what must hold", rule_names},
-      {"arms", &Rule::arms, "each of these; falling, rising: in this order"},
-      {"than", &Rule::than, "less, greater: than each of these"},
-      {"low", &Rule::low, "above, between"},
-      {"high", &Rule::high, "below, between"},
+      {"kind", &Rule::kind,
+       "what must hold of the means: a bound (below, above, between), the paper's value (within), another arm (less, "
+       "greater, near, ratio), the order of the arms (falling, rising), the best one is among arms (lowest, highest), "
+       "they "
+       "hardly differ (spread), the differences of arms and than change in this order (widening, narrowing)",
+       rule_names},
+      {"arms", &Rule::arms, "each of these; falling, rising, widening, narrowing: in this order"},
+      {"than", &Rule::than,
+       "less, greater, near, ratio: each of these; lowest, highest: the other arms; widening, narrowing: one for each "
+       "of "
+       "arms"},
+      {"low", &Rule::low, "above, between, ratio"},
+      {"high", &Rule::high, "below, between, ratio"},
       {"share", &Rule::share, "below, above, between: of the seeds, each for itself; 0: the mean over the seeds"},
       {"margin", &Rule::margin,
-       "less, greater: by at least this, negative: forgiven; falling, rising: forgiven; within: the distance"},
+       "less, greater: by at least this, negative: forgiven; falling, rising: forgiven; within, near, spread: at most "
+       "this"},
+      {"percent", &Rule::percent,
+       "instead of margin: per cent of the paper's value, of the other mean, of the smallest"},
       {"p", &Rule::p, "less, greater: Welch's two-sided p is below it; 0: not asked"},
-      {"trend", &Rule::trend, "the sign of this comparison is the claim's direction"},
+      {"trend", &Rule::trend, "the sign of this rule is the claim's direction"},
   };
   return keys;
 }
 
 struct KeyType {
   template <class Owner>
-  std::string operator()(std::string Owner::*) const { return "text"; }
+  std::string operator()(std::string Owner::*) const {
+    return "text";
+  }
   template <class Owner>
-  std::string operator()(double Owner::*) const { return "number"; }
+  std::string operator()(double Owner::*) const {
+    return "number";
+  }
   template <class Owner>
-  std::string operator()(int Owner::*) const { return "integer, at least 1"; }
+  std::string operator()(int Owner::*) const {
+    return "integer, at least 1";
+  }
   template <class Owner>
-  std::string operator()(bool Owner::*) const { return "true or false"; }
+  std::string operator()(bool Owner::*) const {
+    return "true or false";
+  }
   template <class Owner>
-  std::string operator()(std::vector<std::string> Owner::*) const { return "list of texts"; }
+  std::string operator()(std::vector<std::string> Owner::*) const {
+    return "list of texts";
+  }
 };
 
 bool convert(const toml::node& node, std::string& out) {
@@ -100,9 +132,8 @@ bool convert(const toml::node& node, bool& out) {
 }
 bool convert(const toml::node& node, std::vector<std::string>& out) {
   const toml::array* list = node.as_array();
-  return list != nullptr && std::all_of(list->begin(), list->end(), [&](const toml::node& entry) {
-           return convert(entry, out.emplace_back());
-         });
+  return list != nullptr && std::all_of(list->begin(), list->end(),
+                                        [&](const toml::node& entry) { return convert(entry, out.emplace_back()); });
 }
 
 /// Reads one entry into the field of its key; false where no key has that name.
@@ -128,7 +159,8 @@ void add_names(const std::vector<Key<Owner>>& keys, std::vector<std::string>& na
 
 void require_arms(const std::vector<std::string>& given, const ResultSpec& spec, const std::string& where) {
   for (const std::string& arm : given)
-    if (std::find(spec.arms.begin(), spec.arms.end(), arm) == spec.arms.end()) refuse_name(where, "arm", arm, spec.arms);
+    if (std::find(spec.arms.begin(), spec.arms.end(), arm) == spec.arms.end())
+      refuse_name(where, "arm", arm, spec.arms);
 }
 
 /// `[result.quick]` as assignments: "train.iterations=500".
@@ -145,64 +177,112 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<st
   }
 }
 
-Rule read_rule(const toml::node& node, const ResultSpec& spec, const std::string& file) {
+/// What one rule says must make sense together.
+void require_meaning(const Rule& rule, const Claim& claim, const std::string& place) {
+  const bool ordered = rule.kind == "falling" || rule.kind == "rising";
+  const bool coupled = rule.kind == "widening" || rule.kind == "narrowing";
+  const bool best_of_curve =
+      rule.measure.how == "lowest" || rule.measure.how == "highest" || rule.measure.how == "reach";
+  if (rule.kind.empty()) refuse("config", "{}: a rule needs a kind: {}", place, fmt::join(rule_names(), ", "));
+  const std::size_t fewest = ordered || coupled || rule.kind == "spread" ? 2 : 1;
+  if (rule.arms.size() < fewest) refuse("config", "{}: {} needs arms, at least {}", place, rule.kind, fewest);
+  if (takes_others(rule.kind) == rule.than.empty())
+    refuse("config",
+           "{}: than belongs to less, greater, near, ratio, lowest, highest, widening and narrowing, and they "
+           "need it; this is {}",
+           place, rule.kind);
+  if (coupled && rule.than.size() != rule.arms.size())
+    refuse("config", "{}: {} needs one of than for each of its {} arms, got {}", place, rule.kind, rule.arms.size(),
+           rule.than.size());
+  if (rule.margin != 0 && rule.percent != 0) refuse("config", "{}: give margin or percent, not both", place);
+  if (rule.trend && !rule.has_sign())
+    refuse("config", "{}: only a rule with a direction can be a trend, {} has none", place, rule.kind);
+  if (rule.p > 0 && rule.kind != "less" && rule.kind != "greater")
+    refuse("config", "{}: p belongs to less and greater; this is {}", place, rule.kind);
+  if (best_of_curve && rule.measure.metric.starts_with("test"))
+    refuse("config", "{}: {} of {} chooses on test data", place, rule.measure.how, rule.measure.metric);
+  if (rule.kind == "within")
+    for (const std::string& arm : rule.arms)
+      if (!claim.values.contains(arm)) refuse("config", "{}: the claim's values have none of {}", place, arm);
+}
+
+[[noreturn]] void refuse_key(const std::string& where, const std::string& table, const std::string& name,
+                             std::vector<std::string> names) {
+  add_names(measure_keys(), names);
+  refuse_name(where, "key of " + table, name, names);
+}
+
+Rule read_rule(const toml::node& node, const ResultSpec& spec, const Claim& claim, const std::string& file) {
   const std::string place = at_line(file, node.source());
   const toml::table* table = node.as_table();
-  if (table == nullptr) refuse("config", "{}: rules are written as [[result.rule]]", place);
+  if (table == nullptr) refuse("config", "{}: rules are written as [[result.claim.rule]]", place);
   Rule rule;
-  rule.measure = spec.measure;
+  rule.measure = claim.measure;
   for (const auto& [key, value] : *table) {
     const std::string name(key.str()), where = at_line(file, key.source());
     if (assign(rule_keys(), rule, name, value, where) || assign(measure_keys(), rule.measure, name, value, where))
       continue;
     std::vector<std::string> names;
     add_names(rule_keys(), names);
-    add_names(measure_keys(), names);
-    refuse_name(where, "key of [[result.rule]]", name, names);
+    refuse_key(where, "[[result.claim.rule]]", name, names);
   }
-  require_arms(rule.arms, spec, place);
-  require_arms(rule.than, spec, place);
-  const bool ordered = rule.kind == "falling" || rule.kind == "rising";
-  if (rule.kind.empty()) refuse("config", "{}: a rule needs a kind: {}", place, fmt::join(rule_names(), ", "));
-  if (rule.arms.size() < (ordered ? 2u : 1u))
-    refuse("config", "{}: {} needs arms, at least {}", place, rule.kind, ordered ? 2 : 1);
-  if ((rule.kind == "less" || rule.kind == "greater") == rule.than.empty())
-    refuse("config", "{}: than belongs to less and greater, and they need it; this is {}", place, rule.kind);
-  if (rule.trend && !rule.compares_arms())
-    refuse("config", "{}: only a rule that compares arms can be a trend, {} does not", place, rule.kind);
-  if (rule.kind == "within")
-    for (const std::string& arm : rule.arms)
-      if (!spec.values.contains(arm)) refuse("config", "{}: [result.values] has no value of {}", place, arm);
+  require_arms(rule.named_arms(), spec, place);
+  require_meaning(rule, claim, place);
   return rule;
 }
 
-void read_values(const toml::node& node, ResultSpec& spec, const std::string& where) {
+void read_values(const toml::node& node, const ResultSpec& spec, Claim& claim, const std::string& where) {
   const toml::table* table = node.as_table();
   if (table == nullptr) refuse("config", "{}: values must be a table of numbers by arm", where);
   for (const auto& [arm, value] : *table) {
-    require_arms({std::string(arm.str())}, spec, where);
-    if (!convert(value, spec.values[std::string(arm.str())]))
+    if (claim.missing.empty()) require_arms({std::string(arm.str())}, spec, where);
+    if (!convert(value, claim.values[std::string(arm.str())]))
       refuse("config", "{}: the value of {} must be a number, got {}", where, arm.str(), kind_text(value));
   }
 }
 
-/// Everything of the table but its rules, which need the rest.
+/// The rules come last: they need the rest.
+Claim read_claim(const toml::node& node, const ResultSpec& spec, const std::string& file) {
+  const std::string place = at_line(file, node.source());
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: claims are written as [[result.claim]]", place);
+  Claim claim;
+  claim.measure = spec.measure;
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (name == "rule" || name == "values" || assign(claim_keys(), claim, name, value, where) ||
+        assign(measure_keys(), claim.measure, name, value, where))
+      continue;
+    std::vector<std::string> names = {"values", "rule"};
+    add_names(claim_keys(), names);
+    refuse_key(where, "[[result.claim]]", name, names);
+  }
+  if (const toml::node* values = table->get("values"))
+    read_values(*values, spec, claim, at_line(file, values->source()));
+  require_arms(claim.show, spec, place);
+  if (const toml::array* rules = (*table)["rule"].as_array())
+    for (const toml::node& rule : *rules) claim.rules.push_back(read_rule(rule, spec, claim, file));
+  if (claim.says.empty()) refuse("config", "{}: [[result.claim]] needs what it says", place);
+  if (claim.rules.empty() == claim.missing.empty())
+    refuse("config", "{}: [[result.claim]] needs a [[result.claim.rule]], or why it is missing", place);
+  if (claim.missing.empty() && claim.measure.metric.empty())
+    refuse("config", "{}: [result] or [[result.claim]] needs a metric", place);
+  return claim;
+}
+
+/// Everything of the table but its claims, which need the rest.
 void read_entries(const toml::table& table, ResultSpec& spec, const std::string& file) {
   for (const auto& [key, node] : table) {
     const std::string name(key.str()), where = at_line(file, key.source());
-    if (name == "rule") continue;
-    if (name == "values") {
-      read_values(node, spec, where);
-    } else if (name == "quick") {
+    if (name == "claim") continue;
+    if (name == "quick") {
       if (!node.is_table()) refuse("config", "{}: quick must be a table of options, got {}", where, kind_text(node));
       flatten(*node.as_table(), "", spec.quick);
     } else if (!assign(result_keys(), spec, name, node, where) &&
                !assign(measure_keys(), spec.measure, name, node, where)) {
-      std::vector<std::string> names;
+      std::vector<std::string> names = {"quick", "claim"};
       add_names(result_keys(), names);
-      add_names(measure_keys(), names);
-      names.insert(names.end(), {"values", "quick", "rule"});
-      refuse_name(where, "key of [result]", name, names);
+      refuse_key(where, "[result]", name, names);
     }
   }
   require_arms(spec.quick_arms, spec, file);
@@ -232,11 +312,26 @@ const std::vector<std::string>& ResultSpec::arms_at(Scale scale) const {
 }
 
 std::vector<Measure> ResultSpec::measures() const {
-  std::vector<Measure> all = {measure};
-  for (const Rule& rule : rules)
-    if (std::none_of(all.begin(), all.end(), [&](const Measure& one) { return one.key() == rule.measure.key(); }))
-      all.push_back(rule.measure);
+  std::vector<Measure> all;
+  const auto add = [&](const Measure& measure) {
+    if (std::none_of(all.begin(), all.end(), [&](const Measure& one) { return one.key() == measure.key(); }))
+      all.push_back(measure);
+  };
+  for (const Claim& claim : claims) {
+    if (claim.missing.empty()) add(claim.measure);
+    for (const Rule& rule : claim.rules) add(rule.measure);
+  }
   return all;
+}
+
+std::vector<std::string> Claim::shown_arms() const {
+  if (!show.empty()) return show;
+  const bool directed = std::any_of(rules.begin(), rules.end(), [](const Rule& rule) { return rule.trend; });
+  std::vector<std::string> arms;
+  for (const Rule& rule : rules)
+    for (const std::string& arm : rule.named_arms())
+      if (rule.trend == directed && std::find(arms.begin(), arms.end(), arm) == arms.end()) arms.push_back(arm);
+  return arms;
 }
 
 bool read_result(const std::filesystem::path& file, const std::string& name, ResultSpec& spec) {
@@ -249,15 +344,12 @@ bool read_result(const std::filesystem::path& file, const std::string& name, Res
   spec.name = name;
   spec.file = file;
   spec.arms = arm_names(document);
-  if (spec.arms.empty()) refuse("config", "{}: [result] needs the arms that it compares ([[arm]])", path);
   read_entries(*table, spec, path);
-  if (const toml::array* rules = (*table)["rule"].as_array())
-    for (const toml::node& rule : *rules) spec.rules.push_back(read_rule(rule, spec, path));
-  for (const auto& [key, text] : {std::pair("title", &spec.title), {"paper", &spec.paper}, {"claim", &spec.claim},
-                                  {"metric", &spec.measure.metric}})
+  if (const toml::array* claims = (*table)["claim"].as_array())
+    for (const toml::node& claim : *claims) spec.claims.push_back(read_claim(claim, spec, path));
+  for (const auto& [key, text] : {std::pair("title", &spec.title), {"paper", &spec.paper}})
     if (text->empty()) refuse("config", "{}: [result] needs a {}", path, key);
-  if (std::none_of(spec.rules.begin(), spec.rules.end(), [](const Rule& rule) { return rule.trend; }))
-    refuse("config", "{}: [result] needs a [[result.rule]] that compares arms with trend = true", path);
+  if (spec.claims.empty()) refuse("config", "{}: [result] needs a [[result.claim]]", path);
   return true;
 }
 
@@ -290,10 +382,12 @@ ResultSpec find_result(const std::filesystem::path& experiments, const std::stri
 std::string result_keys_markdown() {
   const std::string head = "| key | type | meaning |\n| --- | --- | --- |\n";
   return "`[result]`:\n\n" + head + keys_table(result_keys()) + keys_table(measure_keys()) +
-         "| `values` | table of numbers | the paper's, by arm |\n"
          "| `quick` | table of options | what is smaller at quick scale |\n"
-         "\n`[[result.rule]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left out):\n\n" +
-         head + keys_table(rule_keys());
+         "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
+         "out):\n\n" +
+         head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +
+         "\n`[[result.claim.rule]]`, which also has them (those of the claim where left out):\n\n" + head +
+         keys_table(rule_keys());
 }
 
 }  // namespace throughtime

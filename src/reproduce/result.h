@@ -10,23 +10,33 @@
 
 namespace throughtime {
 
-/// The `[result]` of an experiment: a claim of a paper and what counts as having found it again.
+/// One thing that a paper says, and what counts as having found it again.
+struct Claim {
+  std::string says;                      // a sentence
+  std::string missing;                   // why it cannot be run; empty: it can
+  Measure measure;                       // the number to show, and that of the paper's values
+  std::map<std::string, double> values;  // the paper's, by arm
+  std::vector<std::string> show;         // the arms of the atlas' row; empty: those of the trend, else of all rules
+  std::vector<Rule> rules;
+
+  std::vector<std::string> shown_arms() const;
+};
+
+/// The `[result]` of an experiment: a figure or table of a paper.
 struct ResultSpec {
-  std::string name;                     // "fptt/figure-1": the file below the experiments, without its ending
+  std::string name;  // "fptt/figure-1": the file below the experiments, without its ending
   std::filesystem::path file;
-  std::vector<std::string> arms;        // all of the file's
+  std::vector<std::string> arms;  // all of the file's; none where nothing of it can be run
   std::string title;
   std::string paper;
-  std::string claim;
   std::string note;
   std::string cost;
-  Measure measure;                      // the number to show, and that of the paper's values
-  std::map<std::string, double> values;  // the paper's, by arm
-  int seeds = 3;                        // at full scale
+  Measure measure;  // of claims that name none
+  int seeds = 3;    // at full scale
   int quick_seeds = 3;
   std::vector<std::string> quick_arms;  // empty: all
   std::vector<std::string> quick;       // assignments key=value
-  std::vector<Rule> rules;
+  std::vector<Claim> claims;
 
   const std::vector<std::string>& arms_at(Scale scale) const;
   int seeds_at(Scale scale) const { return scale == Scale::quick ? quick_seeds : seeds; }
@@ -41,13 +51,15 @@ ResultSpec find_result(const std::filesystem::path& experiments, const std::stri
 /// The table of one file; false where it has none.
 bool read_result(const std::filesystem::path& file, const std::string& name, ResultSpec& spec);
 
-/// The keys of [result] and of [[result.rule]] with their types and meanings, as a page of the documentation.
+/// The keys of [result], [[result.claim]] and [[result.claim.rule]] with their types and meanings, as a page of the
+/// documentation.
 std::string result_keys_markdown();
 
-/// The number of a run: `last` value of a curve, the mean of its `final` tenth, its `lowest`, the first iteration at
-/// which it is no higher than the level (`reach`; the last one where it never is), the `share` of its values after the
-/// first that are no higher than the level, the `rise` from its first value to its final tenth, or a number of the
-/// `result`. NaN where the run has no such thing.
+/// The number of a run: the `last` value of a curve, the mean of its `final` tenth or of all (`mean`), its `lowest` or
+/// `highest`, the first iteration at which it is no higher than the level (`reach`; the last one where it never is),
+/// the `share` of its values after the first that are no higher than the level, the `rise` from its first value to its
+/// final tenth, the `decay` from its highest to its final tenth (their ratio), or a number of the `result`. NaN where
+/// the run has no such thing.
 double measure_run(const Measure& measure, const RunRecord& run);
 
 }  // namespace throughtime

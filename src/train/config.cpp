@@ -231,7 +231,8 @@ std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std:
   if (!file || std::filesystem::is_directory(path)) refuse("config", "cannot read {}: it is not a readable file", path);
   toml::table document = parse_document({std::istreambuf_iterator<char>(file), {}}, path);
   const std::vector<Arm> arms = take_arms(document, path);
-  document.erase(result_key);
+  if (document.erase(result_key) > 0 && arms.empty())
+    refuse("config", "{} says what a paper claims ([result]) and has no arms: there is nothing to train", path);
   RunConfig base;
   assign_tables(base, document, path);
   if (base.run.name.empty()) base.run.name = std::filesystem::path(path).stem().string();

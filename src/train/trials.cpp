@@ -1,5 +1,7 @@
 #include "train/trials.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -39,8 +41,11 @@ Outcome read_outcome(const RunDirectory& directory) {
   }
 }
 
+/// The number of threads decides nothing.
 void require_same(const RunDirectory& directory, const RunConfig& config) {
-  if (read_file(directory.config()) != resolved_config(config))
+  RunConfig same = parse_config(read_file(directory.config()), directory.config().string());
+  same.run.threads = config.run.threads;
+  if (resolved_config(same) != resolved_config(config))
     refuse("trials", "{} holds a run of another configuration; remove it, or choose another run.directory",
            directory.path().string());
 }
@@ -53,7 +58,8 @@ Outcome run_trial(const RunConfig& config, Observer& observer, bool test) {
   try {
     if (directory.is_run()) require_same(directory, config);
     if (std::filesystem::exists(directory.result())) return read_outcome(directory);
-    const RunResult result = directory.is_run() ? resume_run(directory.path(), {}, observer, false, test)
+    const std::string threads = fmt::format("run.threads={}", config.run.threads);
+    const RunResult result = directory.is_run() ? resume_run(directory.path(), {threads}, observer, false, test)
                                                 : train_run(config, observer, false, test);
     if (result.end != RunEnd::interrupted) return read_outcome(directory);
     failed.interrupted = true;

@@ -17,9 +17,12 @@ class Reproduce : public testing::CommandTest {
     std::filesystem::create_directories(path("experiments/paper"));
     write_text(path("experiments/paper/figure-0.toml"),
                "[task]\nlength = 4\n[model]\nhidden = 4\n[train]\niterations = 20\nbatch = 4\nreport_every = 5\n"
-               "[result]\ntitle = 'Figure 0'\npaper = 'Nobody'\nclaim = 'bptt learns'\nmetric = 'train_loss'\n"
-               "[result.values]\nlearns = 0.1\n[result.quick]\ntrain.iterations = 10\n"
-               "[[result.rule]]\nkind = 'less'\narms = ['learns']\nthan = ['stays']\ntrend = true\n"
+               "[result]\ntitle = 'Figure 0'\npaper = 'Nobody'\nmetric = 'train_loss'\n"
+               "[result.quick]\ntrain.iterations = 10\n"
+               "[[result.claim]]\nsays = 'bptt learns'\nvalues = { learns = 0.1 }\n"
+               "[[result.claim.rule]]\nkind = 'less'\narms = ['learns']\nthan = ['stays']\ntrend = true\n"
+               "[[result.claim]]\nsays = 'a second thing'\n"
+               "[[result.claim.rule]]\nkind = 'above'\narms = ['stays']\nlow = 0.0\n"
                "[[arm]]\nname = 'learns'\n[[arm]]\nname = 'stays'\noptimizer.rate = 0.0\n");
   }
 };
@@ -27,11 +30,14 @@ class Reproduce : public testing::CommandTest {
 TEST_F(Reproduce, RunsTheArmsJudgesAndReports) {
   const Outcome outcome = run("reproduce paper/figure-0 --engine reference --seeds 2 --store --quiet");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_NE(outcome.out.find("paper/figure-0, quick scale: "), std::string::npos) << outcome.out;
-  EXPECT_NE(text_of(path("runs/reproduce/paper/figure-0-quick/report.html")).find("Verdict: "), std::string::npos);
+  EXPECT_NE(outcome.out.find("paper/figure-0, quick scale"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("a second thing"), std::string::npos) << outcome.out;
+  const std::string page = text_of(path("runs/reproduce/paper/figure-0-quick/report.html"));
+  EXPECT_NE(page.find("Verdicts, quick scale"), std::string::npos);
+  EXPECT_NE(page.find("a second thing"), std::string::npos);
   EXPECT_TRUE(std::filesystem::exists(path("experiments/results/paper/figure-0.quick.json")));
   EXPECT_EQ(run("reproduce --atlas").out, run("reproduce --atlas").out);
-  EXPECT_NE(run("reproduce --list").out.find("2 x 3"), std::string::npos);
+  EXPECT_NE(run("reproduce --list").out.find("2 x 3 runs"), std::string::npos);
 }
 
 TEST_F(Reproduce, GoesOnWithoutRedoingWhatIsFinished) {
@@ -49,13 +55,76 @@ TEST_F(Reproduce, GoesOnWithoutRedoingWhatIsFinished) {
   EXPECT_EQ(nlohmann::json::parse(text_of(path("d/values.json")))["arms"], nlohmann::json::parse(values)["arms"]);
 }
 
+TEST_F(Reproduce, SeveralRunsAtATimeGiveTheSameNumbers) {
+  const std::string command = "reproduce paper/figure-0 --engine reference --seeds 2 --quiet --directory ";
+  ASSERT_EQ(run(command + "one --jobs 1").code, 0);
+  ASSERT_EQ(run(command + "many --jobs 4").code, 0);
+  const auto numbers = [&](const char* name) { return nlohmann::json::parse(text_of(path(name)))["arms"]; };
+  EXPECT_EQ(numbers("one/values.json"), numbers("many/values.json"));
+  EXPECT_EQ(run(command + "one --jobs 4").code, 0) << "another number of runs at a time is no other configuration";
+}
+
+TEST_F(Reproduce, AnArmThatFailsDoesNotStopTheOthers) {
+  // Something that is no run lies where an arm wants to go.
+  std::filesystem::create_directories(path("d/stays"));
+  write_text(path("d/stays/seed-1"), "a file");
+  const Outcome outcome = run("reproduce paper/figure-0 --engine reference --seeds 2 --store --directory d");
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_NE(outcome.err.find("stays/seed-1 failed: "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("not every run of paper/figure-0 has an answer"), std::string::npos) << outcome.err;
+  EXPECT_TRUE(std::filesystem::exists(path("d/stays/seed-2/result.json")));
+  EXPECT_FALSE(std::filesystem::exists(path("experiments/results/paper/figure-0.quick.json")))
+      << "not all there: not kept";
+  std::filesystem::remove(path("d/stays/seed-1"));
+  EXPECT_EQ(run("reproduce paper/figure-0 --engine reference --seeds 2 --store --quiet --directory d").code, 0);
+}
+
+TEST_F(Reproduce, ALossThatIsNoNumberIsAnAnswer) {
+  std::string text = text_of(path("experiments/paper/figure-0.toml"));
+  write_text(path("experiments/paper/figure-0.toml"), text.replace(text.find("rate = 0.0"), 10, "rate = 1e300"));
+  const Outcome outcome = run("reproduce paper/figure-0 --engine reference --seeds 2 --directory d");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("failed: "), std::string::npos) << outcome.err;
+  EXPECT_TRUE(
+      nlohmann::json::parse(text_of(path("d/values.json")))["arms"]["stays"]["train_loss, last"]["1"].is_null());
+}
+
+TEST_F(Reproduce, AnInterruptLeavesEverythingToGoOn) {
+  const std::string command =
+      "reproduce paper/figure-0 --engine reference --quiet --scale full --seeds 2 --jobs 2 --directory ";
+  std::string text = text_of(path("experiments/paper/figure-0.toml"));
+  write_text(path("experiments/paper/figure-0.toml"),
+             text.replace(text.find("iterations = 20"), 15, "iterations = 3000"));
+  const std::string program = std::string(THROUGHTIME_COMMAND) + " " + command;
+  const Outcome stopped =
+      shell(program +
+            "d & job=$!; while ! grep -q iteration d/learns/seed-1/metrics.jsonl; do sleep 0.02; done; "
+            "kill -TERM $job; wait $job");
+  EXPECT_EQ(stopped.code, 143) << stopped.err;
+  EXPECT_NE(stopped.err.find("the same command goes on from there"), std::string::npos) << stopped.err;
+  EXPECT_FALSE(std::filesystem::exists(path("d/values.json")));
+  ASSERT_EQ(run(command + "d").code, 0);
+  ASSERT_EQ(run(command + "whole").code, 0);
+  const auto numbers = [&](const char* name) { return nlohmann::json::parse(text_of(path(name)))["arms"]; };
+  EXPECT_EQ(numbers("d/values.json"), numbers("whole/values.json"));
+}
+
+TEST_F(Reproduce, EstimatesAreKeptForTheList) {
+  ASSERT_EQ(run("reproduce paper/figure-0 --engine reference --estimate --store").code, 0);
+  EXPECT_NE(run("reproduce --list").out.find("2 x 3 runs, ~"), std::string::npos) << run("reproduce --list").out;
+}
+
+TEST_F(Reproduce, SaysThatThereIsNoCuda) {
+  expect_refusal(run("reproduce paper/figure-0 --engine cuda"), "no CUDA engine");
+}
+
 TEST_F(Reproduce, RefusesUnknownResultsAndMisspeltKeys) {
   expect_refusal(run("reproduce paper/figure-1"), "did you mean 'paper/figure-0'?");
   expect_refusal(run("reproduce"), "--list");
   const std::string file = path("experiments/paper/figure-0.toml");
   std::string text = text_of(file);
-  write_text(file, text.replace(text.find("claim"), 5, "clain"));
-  expect_refusal(run("reproduce --list"), "did you mean 'claim'?");
+  write_text(file, text.replace(text.find("title"), 5, "titel"));
+  expect_refusal(run("reproduce --list"), "did you mean 'title'?");
 }
 
 }  // namespace

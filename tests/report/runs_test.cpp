@@ -97,6 +97,13 @@ TEST(Groups, AreRunsThatDifferInTheirSeedAlone) {
   EXPECT_EQ(differing_options(groups), (std::vector<std::string>{"learner.name"}));
 }
 
+TEST(Groups, KeepTheNumbersOfTheirNames) {
+  ScratchDirectory scratch;
+  for (const int seed : {11, 12})
+    write_run(scratch, "k-5-seed-" + std::to_string(seed), {.learner = "tbptt", .seed = seed});
+  EXPECT_EQ(group_runs(read_runs({scratch.path().string()}))[0].name, "k-5");
+}
+
 TEST(Groups, OfOneNameAreToldApartByTheirOptions) {
   ScratchDirectory scratch;
   write_run(scratch, "a/run", {.learner = "bptt", .seed = 1});

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "reproduce/atlas.h"
+#include "reproduce/cost.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
 #include "train/config.h"
@@ -17,9 +19,13 @@ using testing::text_of;
 
 const std::string experiment =
     "[task]\nlength = 4\n"
-    "[result]\ntitle = 'Figure 0'\npaper = 'Nobody, 1900'\nclaim = 'first | beats second'\nmetric = 'train_loss'\n"
-    "[result.values]\nfirst = 0.5\n[result.quick]\ntrain.iterations = 5\ntask.name = 'add'\n"
-    "[[result.rule]]\nkind = 'less'\narms = ['first']\nthan = ['second']\ntrend = true\n"
+    "[result]\ntitle = 'Figure 0'\npaper = 'Nobody, 1900'\nmetric = 'train_loss'\n"
+    "[result.quick]\ntrain.iterations = 5\ntask.name = 'add'\n"
+    "[[result.claim]]\nsays = 'first | beats second'\n[result.claim.values]\nfirst = 0.5\n"
+    "[[result.claim.rule]]\nkind = 'less'\narms = ['first']\nthan = ['second']\ntrend = true\n"
+    "[[result.claim]]\nsays = 'first is low'\nmeasure = 'final'\n"
+    "[[result.claim.rule]]\nkind = 'below'\narms = ['first']\nhigh = 0.15\n"
+    "[[result.claim]]\nsays = 'third is lost'\nvalues = { third = 7 }\nmissing = 'no data'\n"
     "[[arm]]\nname = 'first'\n[[arm]]\nname = 'second'\n";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -45,8 +51,12 @@ TEST(Result, IsReadFromTheExperimentAndIgnoredByTraining) {
   ASSERT_EQ(specs.size(), 1u);
   EXPECT_EQ(specs[0].name, "paper/figure-0");
   EXPECT_EQ(specs[0].arms, (std::vector<std::string>{"first", "second"}));
-  EXPECT_EQ(specs[0].values.at("first"), 0.5);
-  EXPECT_EQ(specs[0].rules[0].measure.metric, "train_loss");
+  ASSERT_EQ(specs[0].claims.size(), 3u);
+  EXPECT_EQ(specs[0].claims[0].values.at("first"), 0.5);
+  EXPECT_EQ(specs[0].claims[0].rules[0].measure.key(), "train_loss, last");
+  EXPECT_EQ(specs[0].claims[1].rules[0].measure.key(), "train_loss, final");  // the claim's
+  EXPECT_EQ(specs[0].claims[0].shown_arms(), (std::vector<std::string>{"first", "second"}));
+  EXPECT_EQ(specs[0].measures().size(), 2u);
   const std::vector<RunConfig> small = load_arms(file, specs[0].quick);
   EXPECT_EQ(small.size(), 2u);
   EXPECT_EQ(small[0].train.iterations, 5);
@@ -54,13 +64,40 @@ TEST(Result, IsReadFromTheExperimentAndIgnoredByTraining) {
 }
 
 TEST(Result, MisspeltNamesAreRefusedWithTheNearest) {
-  EXPECT_NE(refusal_of(replaced(experiment, "claim =", "clam =")).find("did you mean 'claim'?"), std::string::npos);
+  EXPECT_NE(refusal_of(replaced(experiment, "title =", "titel =")).find("did you mean 'title'?"), std::string::npos);
   EXPECT_NE(refusal_of(replaced(experiment, "kind = 'less'", "kind = 'les'")).find("'less'?"), std::string::npos);
   EXPECT_NE(refusal_of(replaced(experiment, "arms = ", "arm = ")).find("'arms'?"), std::string::npos);
   EXPECT_NE(refusal_of(replaced(experiment, "['second']", "['secnd']")).find("'second'?"), std::string::npos);
   EXPECT_NE(refusal_of(replaced(experiment, "first = 0.5", "frist = 0.5")).find("'first'?"), std::string::npos);
   EXPECT_NE(refusal_of(replaced(experiment, "trend = true", "trend = 1")).find("true or false"), std::string::npos);
-  EXPECT_NE(refusal_of(replaced(experiment, "trend = true\n", "")).find("trend = true"), std::string::npos);
+  EXPECT_NE(refusal_of(replaced(experiment, "says =", "say =")).find("'says'?"), std::string::npos);
+}
+
+TEST(Result, RulesThatCannotBeMeantAreRefused) {
+  const auto refused = [](const std::string& rule, const std::string& part) {
+    const std::string text =
+        replaced(experiment, "kind = 'less'\narms = ['first']\nthan = ['second']\ntrend = true\n", rule);
+    EXPECT_NE(refusal_of(text).find(part), std::string::npos) << refusal_of(text);
+  };
+  refused("kind = 'less'\narms = ['first']\n", "than belongs to");
+  refused("kind = 'below'\narms = ['first']\nthan = ['second']\n", "than belongs to");
+  refused("kind = 'near'\narms = ['first']\nthan = ['second']\ntrend = true\n", "near has none");
+  refused("kind = 'falling'\narms = ['first']\n", "at least 2");
+  refused("kind = 'widening'\narms = ['first', 'second']\nthan = ['second']\n", "one of than for each");
+  refused("kind = 'within'\narms = ['second']\nmargin = 1\n", "none of second");
+  refused("kind = 'less'\narms = ['first']\nthan = ['second']\nmargin = 1\npercent = 2\n", "not both");
+  refused("kind = 'below'\narms = ['first']\nhigh = 1\np = 0.05\n", "p belongs to");
+  refused("kind = 'below'\narms = ['first']\nhigh = 1\nmetric = 'test_mse'\nmeasure = 'lowest'\n",
+          "chooses on test data");
+  refused("", "a rule needs a kind");
+}
+
+TEST(Result, WithoutArmsThereIsNothingToTrain) {
+  const ScratchDirectory directory;
+  const std::string file = directory.write(
+      "table-5.toml", "[result]\ntitle = 'Table 5'\npaper = 'N'\n[[result.claim]]\nsays = 's'\nmissing = 'no data'\n");
+  EXPECT_TRUE(find_results(directory.path())[0].arms.empty());
+  EXPECT_THROW(load_arms(file, {}), InvalidInput);
 }
 
 RunRecord run_with(const std::vector<double>& losses) {
@@ -81,6 +118,9 @@ TEST(Result, MeasuresOfACurve) {
   EXPECT_EQ(measured("last", 0), 2);
   EXPECT_EQ(measured("final", 0), 2);
   EXPECT_EQ(measured("lowest", 0), 1);
+  EXPECT_EQ(measured("highest", 0), 4);
+  EXPECT_EQ(measured("mean", 0), 2.5);
+  EXPECT_EQ(measured("decay", 0), 0.5);
   EXPECT_EQ(measured("reach", 3), 20);
   EXPECT_EQ(measured("reach", 0.5), 40);  // never: the last iteration
   EXPECT_DOUBLE_EQ(measured("share", 2), 2.0 / 3);
@@ -93,13 +133,22 @@ TEST(Atlas, HasARowForEveryClaimAndIsTheSameEveryTime) {
   directory.write("paper/figure-0.toml", experiment);
   const auto atlas = [&] { return atlas_of(find_results(directory.path()), directory / "results"); };
   EXPECT_NE(atlas().find("| first \\| beats second | first 0.5 | – | – | not run |"), std::string::npos) << atlas();
-  StoredResult stored{.scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu", .seconds = 2};
-  stored.values["first"]["train_loss, last"] = {{1, 0.1}, {2, 0.2}};
-  stored.values["second"]["train_loss, last"] = {{1, 1.1}, {2, 1.0 / 3}};
-  directory.write("results/paper/figure-0.quick.json", json_of(stored));
+  EXPECT_NE(atlas().find("| third is lost | third 7 | no data | – | not run |"), std::string::npos) << atlas();
+  StoredResult stored{.scale = Scale::full, .version = "0", .commit = "c", .engine = "cpu", .seconds = 2};
+  stored.values["first"]["train_loss, last"] = {{1, 0.1}, {2, 0.2}, {3, 0.1}};
+  stored.values["second"]["train_loss, last"] = {{1, 1.1}, {2, 1.0 / 3}, {3, 1.0}};
+  stored.values["first"]["train_loss, final"] = {{1, 0.1}, {2, 0.3}, {3, 0.2}};
+  directory.write("results/paper/figure-0.full.json", json_of(stored));
   const std::string text = atlas();
-  EXPECT_NE(text.find("quick scale"), std::string::npos);
+  EXPECT_NE(text.find("second 0.8111 ± 0.42 (n = 3) | full scale | reproduced |"), std::string::npos) << text;
+  EXPECT_NE(text.find("first 0.2 ± 0.1 (n = 3) | full scale | not reproduced |"), std::string::npos) << text;
   EXPECT_EQ(text, atlas());
+  stored.scale = Scale::quick;
+  stored.smaller = {"train.iterations=5"};
+  std::filesystem::remove(directory / "results/paper/figure-0.full.json");
+  directory.write("results/paper/figure-0.quick.json", json_of(stored));
+  EXPECT_NE(atlas().find("quick scale (train.iterations=5)"), std::string::npos) << atlas();
+  EXPECT_EQ(atlas().find("reproduced |"), std::string::npos) << "quick scale never says so";
   EXPECT_EQ(json_of(parse_stored(json_of(stored), "here")), json_of(stored));
   EXPECT_THROW(parse_stored("{}", "here"), InvalidInput);
 }
@@ -108,6 +157,62 @@ TEST(Atlas, ThePageInTheDocumentationIsWhatTheStoredResultsSay) {
   const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
   EXPECT_EQ(atlas_of(find_results(root / "experiments"), root / "experiments/results"),
             text_of(root / "docs/reproduction.md"));
+}
+
+TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  std::vector<std::string> names;
+  for (const ResultSpec& spec : find_results(root / "experiments")) {
+    names.push_back(spec.name);
+    for (const std::string& arm : spec.arms_at(Scale::quick))
+      EXPECT_NO_THROW(load_config(spec.file.string(), spec.quick, arm)) << spec.name << ", " << arm;
+    EXPECT_TRUE(spec.arms.empty() || !spec.quick.empty()) << spec.name << " is not smaller at quick scale";
+  }
+  std::vector<std::string> wanted;
+  for (const char* one : {"figure-1", "figure-2", "figure-3", "figure-c1", "figure-c2", "figure-c3", "figure-c4",
+                          "table-c1", "table-c2", "table-c3"})
+    wanted.push_back(std::string("adaptive-tbptt/") + one);
+  for (int figure = 1; figure <= 8; ++figure) wanted.push_back("fpp/figure-4." + std::to_string(figure));
+  for (int table = 1; table <= 2; ++table) wanted.push_back("fpp/table-4." + std::to_string(table));
+  for (int figure = 1; figure <= 5; ++figure) wanted.push_back("fptt/figure-" + std::to_string(figure));
+  for (int table = 1; table <= 9; ++table) wanted.push_back("fptt/table-" + std::to_string(table));
+  for (const std::string& name : wanted) EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
+}
+
+/// A rule that a paper's own table breaks would say nothing about our runs.
+TEST(Result, ThePapersOwnNumbersMeetTheirRules) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  int checked = 0;
+  for (const ResultSpec& spec : find_results(root / "experiments"))
+    for (const Claim& claim : spec.claims) {
+      ArmValues values;
+      for (const auto& [arm, value] : claim.values) values[arm][claim.measure.key()] = {{1, value}};
+      for (Rule rule : claim.rules) {
+        rule.p = 0;  // a table has no seeds
+        const Check check = check_rule(rule, values, claim.values);
+        checked += check.met != Answer::unknown ? 1 : 0;
+        EXPECT_NE(check.met, Answer::no) << spec.name << ": " << rule_text(rule) << ": " << check.seen;
+      }
+    }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(Result, ThePageOfTheCommandHasAllKeys) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  EXPECT_NE(text_of(root / "docs/reproduce.md").find(result_keys_markdown()), std::string::npos)
+      << "throughtime reproduce --keys";
+}
+
+TEST(Costs, AreKeptAndQuickScaleIsQuick) {
+  const ScratchDirectory directory;
+  EXPECT_TRUE(read_costs(directory.path()).empty());
+  write_costs(directory.path(), {{"paper/figure-0", {.quick = 12, .full = 3600}}});
+  EXPECT_EQ(read_costs(directory.path()).at("paper/figure-0").full, 3600);
+  directory.write("costs.json", "[1]");
+  EXPECT_THROW(read_costs(directory.path()), InvalidInput);
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  for (const auto& [name, cost] : read_costs(root / "experiments/results"))
+    EXPECT_LE(cost.quick, 2 * 300) << name << ": five minutes on two cores";
 }
 
 }  // namespace

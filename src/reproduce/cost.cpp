@@ -1,0 +1,120 @@
+#include "reproduce/cost.h"
+
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "throughtime/error.h"
+#include "train/files.h"
+#include "train/trainer.h"
+
+namespace throughtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Of this process; other programs on the machine do not count.
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// Ends a run after some time.
+class Probe final : public Observer {
+ public:
+  explicit Probe(double seconds) : until_(processor_seconds() + seconds) {}
+  bool wants_stop() override { return processor_seconds() >= until_; }
+
+ private:
+  double until_;
+};
+
+/// The configuration without its name and, where they do not matter, without how it learns and how long.
+std::string key_of(RunConfig config, bool learning) {
+  config.run = {};
+  if (!learning) {
+    config.learner = {};
+    config.optimizer = {};
+  }
+  return resolved_config(config);
+}
+
+}  // namespace
+
+RunConfig CostEstimator::config_of(const ResultSpec& spec, const std::string& arm, Scale scale) const {
+  std::vector<std::string> overrides = overrides_;
+  if (scale == Scale::quick) overrides.insert(overrides.begin(), spec.quick.begin(), spec.quick.end());
+  overrides.push_back("run.threads=1");
+  return load_config(spec.file.string(), overrides, arm);
+}
+
+/// One whole run: what it takes to start, its iterations, its validations and its test.
+double CostEstimator::seconds_of_run(const RunConfig& config) {
+  const auto [found, is_new] = runs_.try_emplace(key_of(config, true));
+  if (!is_new) return found->second;
+  const double start = processor_seconds();
+  RunConfig alone = config;
+  alone.train.evaluate_every = 0;
+  Trainer trainer(alone);
+  const double ready = processor_seconds();
+  Probe probe(seconds_);
+  trainer.run(probe, false);
+  const double trained = processor_seconds();
+  const auto iterations = static_cast<double>(trainer.plan().iterations);
+  const bool validates = config.train.evaluate_every > 0;
+  const auto [evaluation, unknown] = evaluations_.try_emplace(key_of(config, false));
+  if (unknown) {
+    trainer.evaluate(validates ? Split::validation : Split::test);
+    evaluation->second = processor_seconds() - trained;
+  }
+  const double times = 1 + (validates ? iterations / static_cast<double>(config.train.evaluate_every) : 0);
+  return found->second = ready - start + (trained - ready) * iterations / static_cast<double>(trainer.iteration()) +
+                         times * evaluation->second;
+}
+
+double CostEstimator::work_of(const RunConfig& config) {
+  const auto [found, is_new] = works_.try_emplace(key_of(config, false));
+  if (!is_new) return found->second;
+  const RunPlan plan = Trainer(config).plan();
+  return found->second =
+             static_cast<double>(plan.parameters) * plan.steps * plan.batch * static_cast<double>(plan.iterations);
+}
+
+Cost CostEstimator::estimate(const ResultSpec& spec) {
+  Cost cost;
+  std::map<std::string, double> rates;  // seconds for each unit of work
+  double mean = 0;
+  for (const std::string& arm : spec.arms_at(Scale::quick)) {
+    const RunConfig config = config_of(spec, arm, Scale::quick);
+    const double run = seconds_of_run(config);
+    cost.quick += run * spec.quick_seeds;
+    rates[arm] = run / work_of(config);
+    mean += rates[arm] / static_cast<double>(spec.arms_at(Scale::quick).size());
+  }
+  for (const std::string& arm : spec.arms) {
+    const double work = work_of(config_of(spec, arm, Scale::full));
+    cost.full += work * (rates.contains(arm) ? rates[arm] : mean) * spec.seeds;
+  }
+  return cost;
+}
+
+Costs read_costs(const std::filesystem::path& results) {
+  const std::filesystem::path path = results / "costs.json";
+  Costs costs;
+  if (!std::filesystem::exists(path)) return costs;
+  try {
+    const Json json = Json::parse(read_file(path));
+    for (const auto& [name, entry] : json.items())
+      costs[name] = {.quick = entry.at("quick").get<double>(), .full = entry.at("full").get<double>()};
+  } catch (const Json::exception& error) {
+    refuse("reproduce", "{} holds no costs: {}", path.string(), error.what());
+  }
+  return costs;
+}
+
+void write_costs(const std::filesystem::path& results, const Costs& costs) {
+  Json json = Json::object();
+  for (const auto& [name, cost] : costs)
+    json[name] = {{"quick", std::round(cost.quick)}, {"full", std::round(cost.full)}};
+  make_directories(results);
+  replace_file(results / "costs.json", json.dump(1) + "\n");
+}
+
+}  // namespace throughtime
