@@ -89,14 +89,20 @@ Aligned aligned(const std::vector<Series>& all) {
   return result;
 }
 
-Curve mean_curve(const std::string& label, const Aligned& values) {
+/// On a logarithmic axis mean and deviation are those of the logarithms: a band around the mean itself would reach zero.
+Curve mean_curve(const std::string& label, const Aligned& values, bool log) {
   Curve curve{.label = label, .x = values.x};
-  for (const std::vector<double>& row : values.y) {
+  for (std::vector<double> row : values.y) {
+    const bool positive = std::all_of(row.begin(), row.end(), [](double value) { return value > 0; });
+    if (log && positive)
+      for (double& value : row) value = std::log(value);
+    const auto back = [&](double value) { return log && positive ? std::exp(value) : value; };
     const Summary summary = summary_of(row);
-    curve.y.push_back(summary.mean);
+    curve.y.push_back(back(summary.mean));
     if (summary.count < 2) continue;
-    curve.low.push_back(summary.mean - summary.deviation);
-    curve.high.push_back(summary.mean + summary.deviation);
+    const double deviation = log && !positive ? 0 : summary.deviation;
+    curve.low.push_back(back(summary.mean - deviation));
+    curve.high.push_back(back(summary.mean + deviation));
   }
   return curve;
 }
@@ -198,7 +204,7 @@ Series smoothed(const Series& series, int window) {
   return result;
 }
 
-std::vector<Curve> curves_of(const RunGroup& group, const std::string& metric, int smooth) {
+std::vector<Curve> curves_of(const RunGroup& group, const std::string& metric, int smooth, bool log) {
   std::vector<Series> all;
   std::vector<const RunRecord*> owners;
   for (const RunRecord& run : group.runs)
@@ -208,19 +214,19 @@ std::vector<Curve> curves_of(const RunGroup& group, const std::string& metric, i
     }
   if (all.empty()) return {};
   const Aligned values = aligned(all);
-  if (values.x.size() > 1 || all.size() == 1) return {mean_curve(group.name, values)};
+  if (values.x.size() > 1 || all.size() == 1) return {mean_curve(group.name, values, log)};
   std::vector<Curve> curves;
   for (std::size_t i = 0; i < all.size(); ++i)
     curves.push_back({.label = fmt::format("{} (seed {})", group.name, owners[i]->seed), .x = all[i].x, .y = all[i].y});
   return curves;
 }
 
-std::vector<Curve> curves_over_time(const RunGroup& group, const std::string& metric, int smooth) {
+std::vector<Curve> curves_over_time(const RunGroup& group, const std::string& metric, int smooth, bool log) {
   std::vector<Series> clocks;
   for (const RunRecord& run : group.runs)
     if (const auto found = run.series.find("seconds"); found != run.series.end()) clocks.push_back(found->second);
   if (clocks.empty()) return {};
-  std::vector<Curve> curves = curves_of(group, metric, smooth);
+  std::vector<Curve> curves = curves_of(group, metric, smooth, log);
   for (Curve& curve : curves)
     for (double& x : curve.x) {
       std::vector<double> seconds;
@@ -258,7 +264,7 @@ Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, i
   if (smooth > 1) chart.y_label += fmt::format(", mean of the last {} values", smooth);
   bool band = false;
   for (const RunGroup& group : groups) {
-    std::vector<Curve> curves = curves_of(group, metric, smooth);
+    std::vector<Curve> curves = curves_of(group, metric, smooth, log);
     // A group has the same colour in every picture: one without this metric takes its place and draws nothing.
     if (curves.empty()) curves.emplace_back();
     for (Curve& curve : curves) {
@@ -273,7 +279,7 @@ Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, i
     if (!own.empty() && metric.ends_with("_" + own) && std::isfinite(baseline) && !known)
       chart.references.push_back({"naive baseline", baseline});
   }
-  if (band) chart.y_label += " (mean over seeds, band of one deviation)";
+  if (band) chart.y_label += log ? " (geometric mean over seeds, band of one deviation)" : " (mean over seeds, band of one deviation)";
   return chart;
 }
 

@@ -170,7 +170,7 @@ Chart over_time(const std::vector<RunGroup>& groups, Chart chart, const std::str
   chart.curves.clear();
   bool any = false;
   for (const RunGroup& group : groups) {
-    std::vector<Curve> curves = curves_over_time(group, metric, smooth);
+    std::vector<Curve> curves = curves_over_time(group, metric, smooth, chart.log_y);
     any = any || !curves.empty();
     if (curves.empty()) curves.emplace_back();
     for (Curve& curve : curves) chart.curves.push_back(std::move(curve));

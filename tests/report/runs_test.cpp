@@ -116,11 +116,19 @@ TEST(Groups, OfOneNameAreToldApartByTheirOptions) {
 
 TEST(Curves, AreMeansWithABandWhereAllSeedsHaveAValue) {
   ScratchDirectory scratch;
-  const std::vector<Curve> curves = curves_of(three_groups(scratch)[0], "train_loss", 1);
+  const std::vector<Curve> curves = curves_of(three_groups(scratch)[0], "train_loss", 1, false);
   ASSERT_EQ(curves.size(), 1u);
   EXPECT_EQ(curves[0].x, (std::vector<double>{10, 20}));  // the second seed alone reached 30
   EXPECT_EQ(curves[0].y, (std::vector<double>{5, 3}));
   EXPECT_DOUBLE_EQ(curves[0].high[0] - curves[0].low[0], 2 * std::sqrt(2.0));
+}
+
+TEST(Curves, OnALogarithmicAxisAreMeansOfLogarithms) {
+  ScratchDirectory scratch;
+  const std::vector<Curve> curves = curves_of(three_groups(scratch)[0], "train_loss", 1, true);
+  ASSERT_EQ(curves.size(), 1u);
+  EXPECT_DOUBLE_EQ(curves[0].y[0], std::sqrt(4.0 * 6.0));
+  EXPECT_DOUBLE_EQ(curves[0].high[0] / curves[0].low[0], std::pow(6.0 / 4.0, std::sqrt(2.0)));
 }
 
 TEST(Curves, SmoothingIsAMeanOfTheLastValues) {
