@@ -501,6 +501,27 @@ TEST_F(LiveStream, FollowsAFileThatGrows) {
   EXPECT_EQ(ended(), 143);
 }
 
+TEST_F(LiveStream, FollowsAFileThatIsRotatedAndGoesOnInTheNewOne) {
+  write_text(path("log.csv"), series(0, 3));
+  start({"small.toml", "--input", "log.csv", "--follow"});
+  for (int t = 0; t < 3; ++t) receive_line();
+  std::filesystem::rename(path("log.csv"), path("log.csv.1"));
+  write_text(path("log.csv"), series(3, 5));
+  for (int t = 3; t < 5; ++t) EXPECT_TRUE(std::isfinite(std::stod(receive_line())));  // its header is no row
+  write_text(path("log.csv"), series(5, 6));
+  EXPECT_TRUE(std::isfinite(std::stod(receive_line())));
+  kill(child_, SIGTERM);
+  EXPECT_EQ(ended(), 143);
+  const std::string said = text_of(path("err"));
+  EXPECT_NE(said.find("replaced or cut short after row 3"), std::string::npos) << said;
+  EXPECT_NE(said.find("replaced or cut short after row 5"), std::string::npos) << said;
+  // One row more in the last file: the five before it are not looked for there.
+  write_text(path("log.csv"), series(5, 7));
+  const Outcome resumed = shell(std::string(THROUGHTIME_COMMAND) + " stream --resume runs/small --input log.csv");
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(lines_in(resumed.out), 1u) << resumed.out;
+}
+
 TEST_F(LiveStream, ReadsANamedPipeFromSeveralWriters) {
   ASSERT_EQ(mkfifo(path("rows").c_str(), 0600), 0);
   start({"small.toml", "--input", "rows", "--follow"});
