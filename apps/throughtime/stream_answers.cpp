@@ -53,6 +53,10 @@ void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool
     fmt::format_to(std::back_inserter(text_), "{}\n", fmt::join(std::vector<std::string>(targets_.size(), "nan"), ","));
 }
 
+void StreamAnswers::on_begins_again(std::int64_t rows) {
+  fmt::print(stderr, "[stream] the input was replaced or cut short after row {}: reading it from its front\n", rows);
+}
+
 void StreamAnswers::on_idle() {
   std::string_view rest = text_;
   while (!rest.empty() && !closed_) {

@@ -2,6 +2,7 @@
 #define HWY_TARGET_INCLUDE "cells/gru.cpp"
 #include <hwy/foreach_target.h>
 
+#include "cells/row_steps-inl.h"
 #include "throughtime/simd/cell-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,6 +37,7 @@ struct Gru {
 };
 
 CellKernels<float> gru_kernels() { return cell_kernels<Gru, Lanes>(); }
+RowKernels gru_row_kernels() { return make_row_kernels<Gru>(); }
 
 }  // namespace throughtime::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -44,6 +46,9 @@ HWY_AFTER_NAMESPACE();
 namespace throughtime {
 
 HWY_EXPORT(gru_kernels);
+HWY_EXPORT(gru_row_kernels);
+
+RowKernels gru_rows() { return HWY_DYNAMIC_DISPATCH(gru_row_kernels)(); }
 
 CellType gru_cell() {
   using Cell = HWY_NAMESPACE::Gru;

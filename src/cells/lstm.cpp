@@ -2,6 +2,7 @@
 #define HWY_TARGET_INCLUDE "cells/lstm.cpp"
 #include <hwy/foreach_target.h>
 
+#include "cells/row_steps-inl.h"
 #include "throughtime/simd/cell-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,6 +41,7 @@ struct Lstm {
 };
 
 CellKernels<float> lstm_kernels() { return cell_kernels<Lstm, Lanes>(); }
+RowKernels lstm_row_kernels() { return make_row_kernels<Lstm>(); }
 
 }  // namespace throughtime::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -48,6 +50,9 @@ HWY_AFTER_NAMESPACE();
 namespace throughtime {
 
 HWY_EXPORT(lstm_kernels);
+HWY_EXPORT(lstm_row_kernels);
+
+RowKernels lstm_rows() { return HWY_DYNAMIC_DISPATCH(lstm_row_kernels)(); }
 
 CellType lstm_cell() {
   using Cell = HWY_NAMESPACE::Lstm;

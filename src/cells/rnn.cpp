@@ -2,6 +2,7 @@
 #define HWY_TARGET_INCLUDE "cells/rnn.cpp"
 #include <hwy/foreach_target.h>
 
+#include "cells/row_steps-inl.h"
 #include "throughtime/simd/cell-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -56,6 +57,11 @@ CellKernels<float> rnn_relu_kernels() { return cell_kernels<Rnn<ReluActivation>,
 CellKernels<float> rnn_logistic_kernels() { return cell_kernels<Rnn<LogisticActivation>, Lanes>(); }
 CellKernels<float> rnn_linear_kernels() { return cell_kernels<Rnn<LinearActivation>, Lanes>(); }
 
+RowKernels rnn_tanh_row_kernels() { return make_row_kernels<Rnn<TanhActivation>>(); }
+RowKernels rnn_relu_row_kernels() { return make_row_kernels<Rnn<ReluActivation>>(); }
+RowKernels rnn_logistic_row_kernels() { return make_row_kernels<Rnn<LogisticActivation>>(); }
+RowKernels rnn_linear_row_kernels() { return make_row_kernels<Rnn<LinearActivation>>(); }
+
 }  // namespace throughtime::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -66,6 +72,15 @@ HWY_EXPORT(rnn_tanh_kernels);
 HWY_EXPORT(rnn_relu_kernels);
 HWY_EXPORT(rnn_logistic_kernels);
 HWY_EXPORT(rnn_linear_kernels);
+HWY_EXPORT(rnn_tanh_row_kernels);
+HWY_EXPORT(rnn_relu_row_kernels);
+HWY_EXPORT(rnn_logistic_row_kernels);
+HWY_EXPORT(rnn_linear_row_kernels);
+
+RowKernels rnn_tanh_rows() { return HWY_DYNAMIC_DISPATCH(rnn_tanh_row_kernels)(); }
+RowKernels rnn_relu_rows() { return HWY_DYNAMIC_DISPATCH(rnn_relu_row_kernels)(); }
+RowKernels rnn_logistic_rows() { return HWY_DYNAMIC_DISPATCH(rnn_logistic_row_kernels)(); }
+RowKernels rnn_linear_rows() { return HWY_DYNAMIC_DISPATCH(rnn_linear_row_kernels)(); }
 
 namespace {
 

@@ -52,6 +52,7 @@ RowFeed::State RowFeed::read(std::string& into, int milliseconds) {
   into.resize(before + block_size);
   const ssize_t count = ::read(descriptor_, into.data() + before, block_size);
   into.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  taken_ += std::max<ssize_t>(count, 0);
   if (count > 0) return State::bytes;
   if (count == 0) return at_end(milliseconds);
   if (errno == EINTR || errno == EAGAIN) return State::nothing_yet;
@@ -64,8 +65,22 @@ RowFeed::State RowFeed::at_end(int milliseconds) {
     ::close(descriptor_);
     open();
   }
+  if (kind_ == Kind::file && replaced()) {
+    ::close(descriptor_);
+    open();
+    taken_ = 0;
+    return State::begins_again;
+  }
   std::this_thread::sleep_for(std::chrono::milliseconds(std::min(milliseconds, look_again)));
   return State::nothing_yet;
+}
+
+/// Whether the name belongs to another file by now, or the file is shorter than what was taken from it. A name that is
+/// free (moved away, not made again yet) is waited for.
+bool RowFeed::replaced() const {
+  struct stat named, held;
+  if (::stat(path_.c_str(), &named) != 0 || ::fstat(descriptor_, &held) != 0) return false;
+  return named.st_dev != held.st_dev || named.st_ino != held.st_ino || held.st_size < taken_;
 }
 
 std::string& RecordCutter::bytes() {

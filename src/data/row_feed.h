@@ -11,13 +11,14 @@ namespace throughtime {
 /// owner can look at clocks and signals.
 class RowFeed {
  public:
-  /// `follow`: the end of a file, or of a writer of a named pipe, is no end: more may come.
+  /// `follow`: the end of a file, or of a writer of a named pipe, is no end: more may come. A file that another one has
+  /// replaced, or that was cut short, is read from its front again.
   RowFeed(std::string path, bool follow);
   ~RowFeed();
   RowFeed(const RowFeed&) = delete;
   RowFeed& operator=(const RowFeed&) = delete;
 
-  enum class State { bytes, nothing_yet, end };
+  enum class State { bytes, nothing_yet, begins_again, end };
   /// Appends what there is to `into`, at most 64 KiB; waits for it at most `milliseconds`, or until a signal comes.
   State read(std::string& into, int milliseconds);
   const std::string& name() const { return path_; }
@@ -28,11 +29,13 @@ class RowFeed {
   enum class Kind { pipe, named_pipe, file };
   void open();
   State at_end(int milliseconds);
+  bool replaced() const;
 
   std::string path_;
   bool follow_;
   Kind kind_ = Kind::pipe;
   int descriptor_ = -1;
+  std::int64_t taken_ = 0;  // bytes of the file
 };
 
 /// Cuts bytes into records: lines, or blocks of a fixed size.

@@ -1,5 +1,6 @@
 #include "engine/targets.h"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 
@@ -41,6 +42,22 @@ void check_row(const InputConfig& input, const Window& window, int step, int row
     refuse("window", "input {} at step {}, row {} (source {}, position {}) must be a finite number, got {}", i, step,
            row, source_of(window, row), place.position(), reals[i]);
   }
+}
+
+/// Whether a row's inputs hold a token out of range or a number that is none: they lie end to end, so one look over all of
+/// its steps answers it.
+bool has_bad_input(const InputConfig& input, const Window& window, int row) {
+  const Place begin = place_at(window, 0, row);
+  const auto first = static_cast<std::size_t>(std::max<std::int64_t>(0, begin.index));
+  const auto end = static_cast<std::size_t>(std::max<std::int64_t>(0, begin.index + window.steps));
+  const std::size_t last = std::min(begin.source->steps, end);
+  if (first >= last) return false;
+  std::uint32_t bad = 0;
+  if (input.vocabulary > 0)
+    for (const std::int32_t token : begin.source->tokens.subspan(first, last - first))
+      bad |= static_cast<std::uint32_t>(token) >= static_cast<std::uint32_t>(input.vocabulary);
+  const auto reals = static_cast<std::size_t>(input.reals);
+  return bad != 0 || (reals > 0 && has_bad_number(begin.source->values.subspan(first * reals, (last - first) * reals)));
 }
 
 /// Labels and values that a window offers to one row, whatever the layout, and the entry that is the row's.
@@ -149,7 +166,12 @@ RowTarget<float> row_target(const Model& model, const Window& window, int step, 
 
 void check_inputs(const Model& model, const Window& window) {
   const InputConfig& input = model.config().input;
-  for (int row = 0; row < window.batch; ++row) check_source(input, window, source_of(window, row));
+  bool bad = false;
+  for (int row = 0; row < window.batch; ++row) {
+    check_source(input, window, source_of(window, row));
+    bad |= has_bad_input(input, window, row);
+  }
+  if (!bad) return;
   for (int step = 0; step < window.steps; ++step)
     for (int row = 0; row < window.batch; ++row) check_row(input, window, step, row);
 }

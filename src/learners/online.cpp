@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/denormals.h"
 #include "learners/archive_training.h"
 #include "learners/past_places.h"
 #include "learners/registry.h"
@@ -234,6 +235,7 @@ OnlineLearner::OnlineLearner(Engine& engine, const std::vector<double>& paramete
 OnlineLearner::~OnlineLearner() = default;
 
 std::span<const double> OnlineLearner::observe(int slot, const StepInput& x, const StepTarget& y) {
+  const FlushDenormals flush;  // once for the prediction and what is learned from it
   parts_->require_slot(slot);
   parts_->check_step(x, y);
   if (parts_->flag[static_cast<std::size_t>(slot)] != Window::hold_flag) parts_->end_round();

@@ -78,6 +78,13 @@ void Transitions::copy_target(const Window& stretch, int step, int row, std::siz
     std::ranges::fill(values, 0.0f);
 }
 
+void Transitions::mark_held(Window& window, int row, int stream, std::int64_t first) const {
+  for (int step = 0; step < window.steps; ++step)
+    if (held(first + step, stream))
+      window.reset[static_cast<std::size_t>(step) * static_cast<std::size_t>(window.batch) +
+                   static_cast<std::size_t>(row)] = Window::hold_flag;
+}
+
 /// Keeps N - 1 steps, for one more comes.
 void Transitions::drop_past() {
   const auto kept = static_cast<std::size_t>(capacity_ - 1);

@@ -35,6 +35,9 @@ class Transitions {
   /// Whether any row did, among the last N steps.
   bool any_held() const { return last_held_ >= oldest(); }
 
+  /// Flags the steps [first, first + window.steps) at which a row's stream slept.
+  void mark_held(Window& window, int row, int stream, std::int64_t first) const;
+
   /// One source per row; windows over them read targets from the source.
   std::span<const Source> sources() const { return sources_; }
   void archive(Archive& archive);

@@ -52,22 +52,17 @@ HWY_INLINE void update_at(const Coefficients<N>& k, N factor, N bound, const Rea
   for (int m = 0; m < Rule::moments; ++m) Access<N>::store(moment[m], moments[m] + at);
 }
 
-/// The last numbers, fewer than a register: through a padded copy, so that nothing beyond the end is touched.
+/// The last numbers, fewer than a register; nothing beyond the end is touched.
 template <class Rule>
-HWY_NOINLINE void update_tail(const Coefficients<Lanes>& k, Lanes factor, Lanes bound, std::size_t count,
-                              const float* gradient, float* weights, float* const* moments) {
-  constexpr std::size_t width = HWY_MAX_BYTES / sizeof(float);
-  float padded[Rule::moments + 2][width] = {};
-  float* padded_moments[Rule::moments + 1] = {};
-  std::copy_n(gradient, count, padded[0]);
-  std::copy_n(weights, count, padded[1]);
-  for (int m = 0; m < Rule::moments; ++m) {
-    padded_moments[m] = padded[m + 2];
-    std::copy_n(moments[m], count, padded[m + 2]);
-  }
-  update_at<Rule, Lanes>(k, factor, bound, padded[0], padded[1], padded_moments, 0);
-  std::copy_n(padded[1], count, weights);
-  for (int m = 0; m < Rule::moments; ++m) std::copy_n(padded[m + 2], count, moments[m]);
+HWY_INLINE void update_tail(const Coefficients<Lanes>& k, Lanes factor, Lanes bound, std::size_t count,
+                            const float* gradient, float* weights, float* const* moments) {
+  Lanes weight = load_part(weights, count, 0.0f);
+  Lanes moment[Rule::moments + 1];
+  for (int m = 0; m < Rule::moments; ++m) moment[m] = load_part(moments[m], count, 0.0f);
+  const Lanes clipped = factor * clamp(load_part(gradient, count, 0.0f), bound);
+  Rule::template step<Lanes>(k, clipped + k.weight_decay * weight, weight, moment);
+  store_part(weight, weights, count);
+  for (int m = 0; m < Rule::moments; ++m) store_part(moment[m], moments[m], count);
 }
 
 /// OptimizerType::reference (N = double) and OptimizerType::fast (N = Lanes).

@@ -2,7 +2,9 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -18,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* speaker = "stream";
 constexpr int wait_milliseconds = 100;  // at most, before clocks and signals are looked at again
+constexpr const char* rows_of_files_key = "throughtime.rows_of_replaced_files";
 
 std::filesystem::path columns_file(const RunDirectory& directory) { return directory.task() / "columns.json"; }
 
@@ -80,6 +83,8 @@ StreamRun::StreamRun(const std::filesystem::path& path, const std::vector<std::s
     learner_->archive(archive);
     lengths.archive(archive);
     archive.number("stream.seconds", seconds_);
+    if (const auto rows = file.metadata.find(rows_of_files_key); rows != file.metadata.end())
+      rows_of_files_ = std::clamp<std::int64_t>(std::atoll(rows->second.c_str()), 0, learner_->counts().rows);
     if (config_.stream.format == "csv")
       parser_.set_columns(Json::parse(read_file(columns_file(*directory_))).get<std::vector<std::string>>());
   }
@@ -95,7 +100,7 @@ void StreamRun::open_files(const RecordLengths& lengths) {
 }
 
 StreamEnd StreamRun::run(RowFeed& feed, bool from_front, StreamObserver& observer) {
-  to_pass_ = from_front ? learner_->counts().rows : 0;
+  to_pass_ = from_front ? learner_->counts().rows - rows_of_files_ : 0;
   rows_before_ = learns_ ? 0 : learner_->counts().rows;
   first_record_ = true;
   clock_ = saved_at_ = Clock::now();
@@ -132,6 +137,7 @@ StreamEnd StreamRun::take_all(RowFeed& feed, StreamObserver& observer) {
     }
     if (observer.wants_stop()) return StreamEnd::stopped;
     if (state == RowFeed::State::end) break;
+    if (state == RowFeed::State::begins_again) begin_again(cutter, observer);
     if (learns_) look_at_clock(observer);
   }
   if (!cutter.rest().empty())
@@ -141,6 +147,17 @@ StreamEnd StreamRun::take_all(RowFeed& feed, StreamObserver& observer) {
          observer);
   observer.on_idle();
   return StreamEnd::input;
+}
+
+/// Another file has taken the place of the one that was read, perhaps with a header of its own.
+void StreamRun::begin_again(RecordCutter& cutter, StreamObserver& observer) {
+  if (!cutter.rest().empty()) skip("the file was replaced within the row", observer);
+  cutter = RecordCutter(parser_.block());
+  first_record_ = true;
+  to_pass_ = 0;
+  rows_of_files_ = learner_->counts().rows;
+  if (learns_) log_->line(fmt::format("the input was replaced or cut short after row {}", row_number()));
+  observer.on_begins_again(row_number());
 }
 
 void StreamRun::take_record(std::string_view record, bool overlong, StreamObserver& observer) {
@@ -214,7 +231,8 @@ void StreamRun::save_checkpoint() {
   TensorFile file;
   file.metadata = {{config_key, resolved_config(config_)},
                    {version_key, version()},
-                   {iteration_key, fmt::format("{}", learner_->counts().rows)}};
+                   {iteration_key, fmt::format("{}", learner_->counts().rows)},
+                   {rows_of_files_key, fmt::format("{}", rows_of_files_)}};
   SavingArchive archive(file);
   learner_->archive(archive);
   RecordLengths lengths{.metrics = metrics_->size()};

@@ -22,6 +22,8 @@ class StreamObserver {
   virtual void on_row(const StreamRow& row, std::int64_t number, const std::vector<double>& prediction) = 0;
   /// A row could not be read and was skipped; of many only some are `worth_a_line`.
   virtual void on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) = 0;
+  /// The input was replaced and is read from its front.
+  virtual void on_begins_again(std::int64_t rows) { (void)rows; }
   /// No row is waiting: whoever reads the answers should have them now.
   virtual void on_idle() {}
   virtual bool wants_stop() { return false; }
@@ -55,6 +57,7 @@ class StreamRun {
   using Clock = std::chrono::steady_clock;
   void open_files(const RecordLengths& lengths);
   StreamEnd take_all(RowFeed& feed, StreamObserver& observer);
+  void begin_again(RecordCutter& cutter, StreamObserver& observer);
   void take_record(std::string_view record, bool overlong, StreamObserver& observer);
   void skip(const std::string& why, StreamObserver& observer);
   std::int64_t row_number() const { return learner_->counts().rows - rows_before_; }
@@ -74,6 +77,7 @@ class StreamRun {
   double seconds_ = 0;  // of all parts of the run
   Clock::time_point clock_, saved_at_;
   std::int64_t to_pass_ = 0;      // rows of the input that were taken before
+  std::int64_t rows_of_files_ = 0;  // taken from files that another one replaced
   std::int64_t rows_before_ = 0;  // learned from before an input that is only answered: its rows count from 1
   bool first_record_ = true;
   std::string first_error_;

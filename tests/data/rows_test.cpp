@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <random>
+#include <utility>
 
 #include "data/row_feed.h"
 #include "data/row_parser.h"
@@ -50,6 +52,33 @@ TEST(RecordCutter, AnEndlessLineTakesNoEndlessMemory) {
   ASSERT_TRUE(cutter.next(record, overlong));
   EXPECT_FALSE(overlong);
   EXPECT_EQ(record, "1.5");
+}
+
+/// What a feed says next that is not `nothing_yet`, and the bytes that came with it.
+std::pair<RowFeed::State, std::string> next_of(RowFeed& feed) {
+  std::string bytes;
+  RowFeed::State state = RowFeed::State::nothing_yet;
+  for (int look = 0; look < 3 && state == RowFeed::State::nothing_yet; ++look) state = feed.read(bytes, 1);
+  return {state, bytes};
+}
+
+TEST(RowFeed, FollowsTheNameOfAFileThatIsReplacedOrCutShort) {
+  using Next = std::pair<RowFeed::State, std::string>;
+  const Next nothing{RowFeed::State::nothing_yet, ""}, again{RowFeed::State::begins_again, ""};
+  const testing::ScratchDirectory scratch;
+  const std::string path = scratch.write("rows", "1\n2\n");
+  RowFeed feed(path, true);
+  EXPECT_EQ(next_of(feed), (Next{RowFeed::State::bytes, "1\n2\n"}));
+  EXPECT_EQ(next_of(feed), nothing);
+  std::filesystem::rename(path, path + ".1");
+  EXPECT_EQ(next_of(feed), nothing);  // the name is free: it will be made again
+  scratch.write("rows", "3\n4\n5\n");
+  EXPECT_EQ(next_of(feed), again);
+  EXPECT_EQ(next_of(feed), (Next{RowFeed::State::bytes, "3\n4\n5\n"}));
+  scratch.write("rows", "6\n");
+  EXPECT_EQ(next_of(feed), again);
+  EXPECT_EQ(next_of(feed), (Next{RowFeed::State::bytes, "6\n"}));
+  EXPECT_EQ(next_of(feed), nothing);
 }
 
 RowLayout layout(const std::string& format) {

@@ -97,18 +97,28 @@ HWY_INLINE float sum_of(Lanes x) { return hn::GetLane(hn::SumOfLanes(Lanes::Tag(
 HWY_INLINE float largest_of(Lanes x) { return hn::GetLane(hn::MaxOfLanes(Lanes::Tag(), x.v)); }
 
 // The last register of a row may hold fewer than count() numbers; `left` is how many remain. No number behind the
-// row is touched.
+// row is touched: masked where the instructions allow it, else through a copy.
 HWY_INLINE Lanes load_part(const float* from, std::size_t left, float fill) {
   if (left >= Lanes::count()) return Lanes::load(from);
+#if HWY_MEM_OPS_MIGHT_FAULT
   float padded[hn::MaxLanes(Lanes::Tag())];
   for (std::size_t lane = 0; lane < Lanes::count(); ++lane) padded[lane] = lane < left ? from[lane] : fill;
   return Lanes::load(padded);
+#else
+  const Lanes::Tag d;
+  const auto first = hn::FirstN(d, left);
+  return hn::IfThenElse(first, hn::MaskedLoad(first, d, from), hn::Set(d, fill));
+#endif
 }
 HWY_INLINE void store_part(Lanes x, float* to, std::size_t left) {
   if (left >= Lanes::count()) return x.store(to);
+#if HWY_MEM_OPS_MIGHT_FAULT
   float padded[hn::MaxLanes(Lanes::Tag())];
   x.store(padded);
   for (std::size_t lane = 0; lane < left; ++lane) to[lane] = padded[lane];
+#else
+  hn::BlendedStore(x.v, hn::FirstN(Lanes::Tag(), left), Lanes::Tag(), to);
+#endif
 }
 /// Zero behind the first `left` lanes.
 HWY_INLINE Lanes keep_part(Lanes x, std::size_t left) {

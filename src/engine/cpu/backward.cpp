@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "engine/cpu/passes.h"
 
@@ -114,19 +115,58 @@ class SlicePullBack {
 
   void run_layer(int k, int begin, int end) {
     if (k < top()) mask_d_below(k + 1, begin, end);
-    prepare(k);
+    bool prepared = false;
+    const bool alone = runs_alone(context_, slice_, static_cast<std::size_t>(k));
     bool resets = false;
-    for (int l = end - 1; l >= begin; --l) {
-      add_outside_cotangents(k, l);
-      tap(k, l + 1 - call_.first);
-      if (k < top()) add_from_above(k, l - begin);
-      resets |= step(k, l, l - begin);
+    for (int l = end - 1; l >= begin;) {
+      enter(k, l, begin);
+      const int first = alone ? first_of_run(k, begin, l) : l + 1;
+      if (first <= l) {
+        resets |= run_row(k, first, l, begin);
+        l = first - 1;
+      } else {
+        if (!std::exchange(prepared, true)) prepare(k);
+        resets |= step(k, l, l - begin);
+        --l;
+      }
     }
     if (begin == call_.first) tap(k, 0);
     if (call_.gradient) add_gradients(k, begin, end, resets);
     if (needs_input_gradient(k))
       multiply_panels(context_.products, (end - begin) * slice_.rows, work(k).d_input.data(), d_input_stride(k),
                       packed(k).input_back, slice_.d_below.data(), tape(k).inputs, false);
+  }
+
+  /// The first of the steps up to l that a single row takes in one call: nothing enters between them, none is held, none
+  /// but the first is reset. Behind l: step l is held.
+  int first_of_run(int k, int begin, int l) const {
+    const Window& window = call_.window;
+    if (window.holds_at(l, slice_.first)) return l + 1;
+    int first = l;
+    while (first > begin && !window.resets_at(first, slice_.first) && !window.holds_at(first - 1, slice_.first) &&
+           nothing_enters(k, first - 1))
+      --first;
+    return first;
+  }
+  /// Steps [first, l] of a row alone. Returns whether the first was reset.
+  bool run_row(int k, int first, int l, int begin) {
+    const bool reset = copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), first, first);
+    pull_back_row(context_, slice_, static_cast<std::size_t>(k), first, l + 1, first - begin, d_input_stride(k),
+                  d_recurrent_stride(k), reset);
+    if (reset) std::memset(work(k).cotangent.data(), 0, work(k).cotangent.bytes());
+    return reset;
+  }
+  bool nothing_enters(int k, int l) const {
+    const bool taps = call_.tap_norms || call_.tap_vectors;
+    return k == top() && !taps && !call_.step_cotangents &&
+           (!call_.losses || call_.window.weight_at(l, slice_.first) == 0.0f);
+  }
+
+  /// What arrives at the state after step l before the step itself is pulled back.
+  void enter(int k, int l, int begin) {
+    add_outside_cotangents(k, l);
+    tap(k, l + 1 - call_.first);
+    if (k < top()) add_from_above(k, l - begin);
   }
 
   /// What enters dL/d(state after step l) from outside the recurrence: the head's share and the caller's.
@@ -280,13 +320,17 @@ class SlicePullBack {
       add_weight_gradient(context_.products, rows, work(k).d_input.data(), d_input_stride(k),
                           gate_rows(k, shape.input_rows), input, tape(k).inputs, tape(k).inputs,
                           sums.input_weights.data(), started_);
+    const bool in_place = call_.in_place && written_in_place(layer(k));
+    const bool started = started_ || (in_place && call_.add);
+    float* recurrent = in_place ? call_.in_place + context_.model.parameters().block(layer(k).weight_hh).offset
+                                : sums.recurrent_weights.data();
     add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k),
                         gate_rows(k, shape.recurrent_rows - shape.late_rows),
-                        previous_outputs(k, begin, end, resets), hidden, hidden, sums.recurrent_weights.data(), started_);
+                        previous_outputs(k, begin, end, resets), hidden, hidden, recurrent, started);
     if (late > 0)
       add_weight_gradient(context_.products, rows, d_gates + early_gates, d_recurrent_stride(k), late,
                           tape(k).saved.data() + shape.gated * tape(k).saved_plane + begin * plane(k), hidden, hidden,
-                          sums.recurrent_weights.data() + early_gates * hidden, started_);
+                          recurrent + early_gates * hidden, started);
     add_bias(rows, work(k).d_input.data(), d_input_stride(k), sums.input_bias);
     if (!shape.joint && shape.recurrent_bias) add_bias(rows, d_gates, d_recurrent_stride(k), sums.recurrent_bias);
   }

@@ -13,7 +13,7 @@ constexpr std::size_t kInlineElements = 65536;  // below that, waking a thread c
 
 }  // namespace
 
-GradientCollector::GradientCollector(const Model& model) {
+GradientCollector::GradientCollector(const Model& model) : products_(product_kernels()) {
   std::size_t largest = 0;
   for (std::size_t k = 0; k < model.layers().size(); ++k) {
     const Layer& layer = model.layers()[k];
@@ -50,15 +50,35 @@ GradientCollector::GradientCollector(const Model& model) {
 void GradientCollector::add_block(const Model& model, Kind kind, int layer, int block, int rows, int columns) {
   if (block < 0) return;
   const ParameterBlock& place = model.parameters().block(block);
-  const std::size_t all_rows = place.size() / columns;
-  const std::size_t step = std::max<std::size_t>(1, kTaskElements / columns);
+  const std::size_t height = static_cast<std::size_t>(rows), width = static_cast<std::size_t>(columns);
+  const std::size_t all_rows = place.size() / width;
   const bool transposed = kind == Kind::input_weights && narrow(columns);
-  const std::size_t stride = transposed || kind >= Kind::input_bias ? 1 : padded(columns);
-  const std::size_t column_stride = transposed ? all_rows / rows * padded(rows) : 1;
-  for (std::size_t begin = 0; begin < all_rows; begin += step)
-    tasks_.push_back({kind, layer, place.offset, static_cast<std::size_t>(rows), static_cast<std::size_t>(columns), stride,
-                      column_stride, begin, std::min(all_rows, begin + step)});
+  const std::size_t stride = transposed || kind >= Kind::input_bias ? 1 : padded(width);
+  // Between groups of gates the share has padding, unless they fill whole registers.
+  const std::size_t group = padded(height) == height ? all_rows : height;
+  for (std::size_t first = 0; first < all_rows; first += group) {
+    Task task{.kind = kind, .layer = layer, .rows = group, .columns = width, .stride = stride};
+    task.column_stride = transposed ? all_rows / height * padded(height) : 1;
+    task.from = first / height * padded(height) * stride;
+    task.to = place.offset + first * width;
+    task.in_place = kind == Kind::recurrent_weights && written_in_place(model.layers()[static_cast<std::size_t>(layer)]);
+    add_task(task, std::max<std::size_t>(1, kTaskElements / width));
+  }
   elements_ += place.size();
+}
+
+/// In pieces of at most `step` rows.
+void GradientCollector::add_task(Task task, std::size_t step) {
+  for (std::size_t left = task.rows; left > 0; left -= task.rows) {
+    task.rows = std::min(left, step);
+    tasks_.push_back(task);
+    if (task.stride == task.columns && task.column_stride == 1) {  // lies as it should: one long row
+      tasks_.back().rows = 1;
+      tasks_.back().columns = task.rows * task.columns;
+    }
+    task.from += task.rows * task.stride;
+    task.to += task.rows * task.columns;
+  }
 }
 
 const float* GradientCollector::share(const Slice& slice, const Task& task, bool losses) {
@@ -83,17 +103,7 @@ const float* GradientCollector::share(const Slice& slice, const Task& task, bool
 
 namespace {
 
-/// Copies or adds `rows` rows of `columns` numbers.
-void merge_rows(bool add, std::size_t rows, std::size_t columns, const float* from, std::size_t stride, float* to) {
-  for (std::size_t row = 0; row < rows; ++row, from += stride, to += columns) {
-    if (add)
-      for (std::size_t i = 0; i < columns; ++i) to[i] += from[i];
-    else
-      std::copy_n(from, columns, to);
-  }
-}
-
-/// The same for a share that lies transposed.
+/// Copies or adds `rows` rows of `columns` numbers of a share that lies transposed.
 void merge_transposed(bool add, std::size_t rows, std::size_t columns, const float* from, std::size_t column_stride,
                       float* to) {
   for (std::size_t row = 0; row < rows; ++row)
@@ -104,28 +114,19 @@ void merge_transposed(bool add, std::size_t rows, std::size_t columns, const flo
 
 void GradientCollector::run_task(const Task& task, const std::vector<Slice>& slices, bool losses, bool add,
                                  float* gradient) const {
-  const std::size_t padded_rows = padded(task.rows);
+  if (task.in_place && slices.size() == 1) return;
+  float* to = gradient + task.to;
   bool started = add;
   for (const Slice& slice : slices) {
     const float* part = share(slice, task, losses);
     if (!part) continue;
-    // A group of rows at a time: between groups the share has padding.
-    for (std::size_t row = task.begin; row < task.end;) {
-      const std::size_t group = row / task.rows, end = std::min(task.end, (group + 1) * task.rows);
-      const float* from = part + (group * padded_rows + row % task.rows) * task.stride;
-      float* to = gradient + task.offset + row * task.columns;
-      if (task.column_stride > 1)
-        merge_transposed(started, end - row, task.columns, from, task.column_stride, to);
-      else if (task.stride == task.columns)
-        merge_rows(started, 1, (end - row) * task.columns, from, 0, to);
-      else
-        merge_rows(started, end - row, task.columns, from, task.stride, to);
-      row = end;
-    }
+    if (task.column_stride > 1)
+      merge_transposed(started, task.rows, task.columns, part + task.from, task.column_stride, to);
+    else
+      products_.copy_rows(started, task.rows, task.columns, part + task.from, task.stride, to, task.columns);
     started = true;
   }
-  if (!started)
-    std::fill_n(gradient + task.offset + task.begin * task.columns, (task.end - task.begin) * task.columns, 0.0f);
+  if (!started) std::fill_n(to, task.rows * task.columns, 0.0f);
 }
 
 void GradientCollector::run(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
@@ -146,9 +147,12 @@ void GradientCollector::add_mapped(const Context& context, const std::vector<Sli
     const ParameterBlock& block = context.model.parameters().block(layer.weight_hh);
     if (!add) std::fill_n(gradient + block.offset, block.size(), 0.0f);
     const std::size_t hidden = layer.hidden;
-    const Task all{Kind::recurrent_weights, k, 0, hidden, hidden, padded(hidden), 1, 0,
-                   layer.cell->shape.recurrent_rows * hidden};
-    run_task(all, slices, true, false, effective_.data());
+    Task group{.kind = Kind::recurrent_weights, .layer = k, .rows = hidden, .columns = hidden, .stride = padded(hidden)};
+    for (int g = 0; g < layer.cell->shape.recurrent_rows; ++g) {
+      run_task(group, slices, true, false, effective_.data());
+      group.from += padded(hidden) * group.stride;
+      group.to += hidden * hidden;
+    }
     layer.cell->fast_map.adjoint(layer.options, layer.hidden, effective_.data(), gradient + block.offset);
   }
 }
@@ -170,8 +174,8 @@ void GradientCollector::add_embedding(const Context& context, const PullBackArra
         for (std::size_t i = 0; i < width; ++i) to[i] += from[i];
       }
   if (model.head_weight != model.embedding) return;
-  const Task all{Kind::head, 0, 0, static_cast<std::size_t>(model.outputs()), width, padded(width), 1, 0,
-                 static_cast<std::size_t>(model.outputs())};
+  const Task all{.kind = Kind::head, .rows = static_cast<std::size_t>(model.outputs()), .columns = width,
+                 .stride = padded(width)};
   run_task(all, slices, call.losses, true, table);
 }
 

@@ -31,24 +31,26 @@ class GradientCollector {
     head_constants,
   };
 
-  /// Rows [begin, end) of one block of the flat vector: [groups * rows, columns] there, padded in the slices.
+  /// Rows of one group of gates of one block of the flat vector.
   struct Task {
     Kind kind;
     int layer = 0;
-    std::size_t offset = 0;
-    std::size_t rows = 0, columns = 0;  // H of a group, and the width
-    std::size_t stride = 0;             // between rows of the share: the padded width, or 1 for a bias
-    std::size_t column_stride = 1;      // between its columns: more than 1 where the share lies transposed
-    std::size_t begin = 0, end = 0;
+    std::size_t rows = 0, columns = 0;
+    std::size_t stride = 0;         // between rows of the share: the padded width, or 1 for a bias
+    std::size_t column_stride = 1;  // between its columns: more than 1 where the share lies transposed
+    std::size_t from = 0, to = 0;   // where they begin in the share and in the flat vector
+    bool in_place = false;          // one slice alone has written them there already
   };
 
   void add_block(const Model& model, Kind kind, int layer, int block, int rows, int columns);
+  void add_task(Task task, std::size_t step);
   void run_task(const Task& task, const std::vector<Slice>& slices, bool losses, bool add, float* gradient) const;
   void add_mapped(const Context& context, const std::vector<Slice>& slices, bool add, float* gradient);
   void add_embedding(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
                      float* gradient) const;
   static const float* share(const Slice& slice, const Task& task, bool losses);
 
+  ProductKernels products_;
   std::vector<Task> tasks_;
   std::size_t elements_ = 0;
   std::vector<int> mapped_;  // layers whose recurrent weights go through a map

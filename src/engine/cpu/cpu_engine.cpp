@@ -2,10 +2,10 @@
 
 #include <typeinfo>
 
+#include "core/denormals.h"
 #include "core/instructions.h"
 #include "engine/checks.h"
 #include "engine/cpu/collect.h"
-#include "engine/cpu/denormals.h"
 #include "engine/cpu/passes.h"
 #include "engine/cpu/thread_pool.h"
 #include "engine/cpu/update.h"
@@ -24,7 +24,10 @@ class CpuEngine final : public HostEngine<float> {
         head_(model.head().fast()),
         packed_(model),
         collector_(model) {
-    for (const Layer& layer : model.layers()) cells_.push_back(layer.cell->fast());
+    for (const Layer& layer : model.layers()) {
+      cells_.push_back(layer.cell->fast());
+      rows_.push_back(row_kernels(*layer.cell));
+    }
   }
 
   std::string_view name() const override { return "cpu"; }
@@ -71,13 +74,14 @@ class CpuEngine final : public HostEngine<float> {
       packed_.buffer = parameters.id;
       packed_.version = version(parameters);
     }
-    return {model_, packed_, products_, cells_, head_, values};
+    return {model_, packed_, products_, cells_, rows_, head_, values};
   }
 
   ThreadPool pool_;
   ProductKernels products_;
   HeadKernels<float> head_;
   std::vector<CellKernels<float>> cells_;
+  std::vector<RowKernels> rows_;
   PackedModel packed_;
   GradientCollector collector_;
   Updater updater_;
@@ -137,11 +141,14 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   arrays.tap_norms = change_or_null(call.tap_norms);
   arrays.tap_vectors = change_or_null(call.tap_vectors);
   if (arrays.losses) tape.head_ready = whole;
+  float* gradient = change_or_null(call.gradient);
+  arrays.in_place = tape.slices.size() == 1 ? gradient : nullptr;
+  arrays.add = call.add;
 
   const FlushDenormals flush;
   pool_.run(static_cast<int>(tape.slices.size()),
             [&](int i) { pull_back_slice(context, arrays, tape.slices[static_cast<std::size_t>(i)]); });
-  if (call.gradient) collector_.run(context, arrays, tape.slices, call.add, pool_, change(call.gradient));
+  if (gradient) collector_.run(context, arrays, tape.slices, call.add, pool_, gradient);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "engine/cpu/passes.h"
 #include "engine/targets.h"
@@ -14,30 +15,35 @@ inline void clear_row(float* to, std::size_t stride) {
   if (stride > kPad) std::memset(to + kPad, 0, (stride - kPad) * sizeof(float));
 }
 
-/// [token part, reals] of each row of the slice at `step`, into `to` [R][stride].
-void gather_raw(const Context& context, const Window& window, const Slice& slice, int step, float* to,
+/// [token part, reals] of each row of the slice at steps [begin, end), into `to` [steps][R][stride].
+void gather_raw(const Context& context, const Window& window, const Slice& slice, int begin, int end, float* to,
                 std::size_t stride) {
   const InputConfig& input = context.model.config().input;
   const bool embedded = context.model.embedding >= 0;
   const int token_width = embedded ? input.embedding : input.vocabulary;
   const float* table = embedded ? context.parameters + context.model.parameters().block(context.model.embedding).offset
                                 : nullptr;
+  const std::size_t step_stride = slice.rows * stride;
   for (int r = 0; r < slice.rows; ++r, to += stride) {
-    const Place place = place_at(window, step, slice.first + r);
-    if (place.padding) {
-      std::fill_n(to, context.model.raw_inputs(), 0.0f);
-      continue;
+    Place place = place_at(window, begin, slice.first + r);
+    const auto steps = static_cast<std::int64_t>(place.source->steps);
+    float* at = to;
+    for (int l = begin; l < end; ++l, ++place.index, at += step_stride) {
+      if (place.index < 0 || place.index >= steps) {
+        std::fill_n(at, context.model.raw_inputs(), 0.0f);
+        continue;
+      }
+      if (embedded) {
+        std::copy_n(table + static_cast<std::size_t>(place.token()) * token_width, token_width, at);
+      } else if (token_width > 0) {
+        clear_row(at, stride);
+        at[place.token()] = 1.0f;
+      }
+      if (input.reals == 1)
+        at[token_width] = *place.reals();
+      else if (input.reals > 1)
+        std::copy_n(place.reals(), input.reals, at + token_width);
     }
-    if (embedded) {
-      std::copy_n(table + static_cast<std::size_t>(place.token()) * token_width, token_width, to);
-    } else if (token_width > 0) {
-      clear_row(to, stride);
-      to[place.token()] = 1.0f;
-    }
-    if (input.reals == 1)
-      to[token_width] = *place.reals();
-    else if (input.reals > 1)
-      std::copy_n(place.reals(), input.reals, to + token_width);
   }
 }
 
@@ -50,22 +56,25 @@ void mask_rows(const Context& context, const DropoutSite& site, const Window& wi
 
 }  // namespace
 
-void gather_input(const Context& context, const Window& window, bool training, Slice& slice, int step, int slot) {
+void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, int begin, int end,
+                   int slot) {
   LayerTape& bottom = slice.layers.front();
   const PackedLinear& encoder = context.packed.encoder;
-  float* input = bottom.input.data() + static_cast<std::size_t>(slot) * slice.rows * bottom.inputs;
+  const std::size_t first = static_cast<std::size_t>(slot) * slice.rows;
+  float* input = bottom.input.data() + first * bottom.inputs;
   if (encoder.outputs > 0) {
     const std::size_t raw_stride = padded(context.model.raw_inputs());
-    float* raw = slice.raw.data() + static_cast<std::size_t>(slot) * slice.rows * raw_stride;
-    gather_raw(context, window, slice, step, raw, raw_stride);
-    multiply_panels(context.products, slice.rows, raw, raw_stride, encoder.forward, encoder.bias.data(), input,
-                    bottom.inputs);
+    float* raw = slice.raw.data() + first * raw_stride;
+    gather_raw(context, window, slice, begin, end, raw, raw_stride);
+    multiply_panels(context.products, (end - begin) * slice.rows, raw, raw_stride, encoder.forward, encoder.bias.data(),
+                    input, bottom.inputs);
   } else {
-    gather_raw(context, window, slice, step, input, bottom.inputs);
+    gather_raw(context, window, slice, begin, end, input, bottom.inputs);
   }
-  if (training && context.model.config().dropout.input > 0)
-    mask_rows(context, input_dropout(context.model.config().dropout), window, slice, step, input, bottom.inputs,
-              context.model.inputs());
+  if (!training || context.model.config().dropout.input <= 0) return;
+  const DropoutSite site = input_dropout(context.model.config().dropout);
+  for (int l = begin; l < end; ++l, input += slice.rows * bottom.inputs)
+    mask_rows(context, site, window, slice, l, input, bottom.inputs, context.model.inputs());
 }
 
 namespace {
@@ -82,9 +91,8 @@ void load_state(const Context& context, const float* from, Slice& slice) {
         std::memset(to, 0, slice.rows * stride * sizeof(float));
         continue;
       }
-      for (int r = 0; r < slice.rows; ++r)
-        std::copy_n(from + (slice.first + r) * size + layer.state_offset + tensor * layer.hidden, layer.hidden,
-                    to + r * stride);
+      context.products.copy_rows(false, static_cast<std::size_t>(slice.rows), static_cast<std::size_t>(layer.hidden),
+                                 from + slice.first * size + layer.state_offset + tensor * layer.hidden, size, to, stride);
     }
   }
 }
@@ -94,10 +102,9 @@ void store_state(const Context& context, Slice& slice, int slot, float* to) {
   for (std::size_t k = 0; k < slice.layers.size(); ++k) {
     const Layer& layer = context.model.layers()[k];
     for (int tensor = 0; tensor < layer.cell->shape.states; ++tensor) {
-      const float* from = slice.state(static_cast<int>(k), tensor, slot);
-      for (int r = 0; r < slice.rows; ++r)
-        std::copy_n(from + r * slice.layers[k].hidden, layer.hidden,
-                    to + (slice.first + r) * size + layer.state_offset + tensor * layer.hidden);
+      context.products.copy_rows(false, static_cast<std::size_t>(slice.rows), static_cast<std::size_t>(layer.hidden),
+                                 slice.state(static_cast<int>(k), tensor, slot), slice.layers[k].hidden,
+                                 to + slice.first * size + layer.state_offset + tensor * layer.hidden, size);
     }
   }
 }
@@ -107,13 +114,6 @@ void hand_out_states(const Context& context, const UnrollArrays& call, Slice& sl
   const std::size_t whole = static_cast<std::size_t>(call.window.batch) * context.model.state_size();
   for (std::size_t i = 0; i < call.state_steps.size(); ++i)
     if (call.state_steps[i] == steps) store_state(context, slice, slot, call.states + i * whole);
-}
-
-/// The input of a layer at `slot`: its own copy, or the output of the layer below.
-const float* layer_input(Slice& slice, std::size_t k, int slot) {
-  const LayerTape& tape = slice.layers[k];
-  if (tape.input.size() > 0) return tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs;
-  return slice.state(static_cast<int>(k) - 1, 0, slot + 1);
 }
 
 /// One layer, one step: products and the cell's pointwise work, a panel of units at a time.
@@ -317,6 +317,15 @@ void move_last_slot(const Context& context, Slice& slice, int slot) {
                   slice.rows * slice.layers[k].hidden * sizeof(float));
 }
 
+/// Behind the steps from `first` on that a single row takes in one call: none is held, none but the first is reset.
+int end_of_run(const Window& window, const Slice& slice, int first, int end) {
+  if (window.reset.empty()) return end;
+  if (window.holds_at(first, slice.first)) return first;
+  int next = first + 1;
+  while (next < end && window.flag_at(next, slice.first) == 0) ++next;
+  return next;
+}
+
 /// Steps with a loss share d_top in their order.
 void assign_loss_slots(const Window& window, Slice& slice) {
   std::int32_t next = 0;
@@ -342,13 +351,23 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
     const int end = std::min(window.steps, begin + slice.chunk);
     const int base = keeps ? 0 : begin;
     if (!keeps && begin > 0) move_last_slot(context, slice, slice.chunk);
-    for (int l = begin; l < end; ++l) gather_input(context, window, call.training, slice, l, l - base);
+    gather_inputs(context, window, call.training, slice, begin, end, begin - base);
     for (std::size_t k = 0; k < slice.layers.size(); ++k) {
-      LayerStep layer(context, slice, k);
-      const bool own_copy = k > 0 && slice.layers[k].input.size() > 0;
-      for (int l = begin; l < end; ++l) {
-        if (own_copy) copy_below(context, window, call.training, slice, k, l, l - base);
-        layer.run(l - base, keeps ? l : 0, window, l);
+      if (k > 0 && slice.layers[k].input.size() > 0)
+        for (int l = begin; l < end; ++l) copy_below(context, window, call.training, slice, k, l, l - base);
+      const bool alone = runs_alone(context, slice, k);
+      std::optional<LayerStep> layer;
+      for (int l = begin; l < end;) {
+        const int next = alone ? end_of_run(window, slice, l, end) : l;
+        if (next > l) {
+          const bool reset = copy_state_with_resets(context, window, slice, k, l, l - base);
+          unroll_row(context, slice, k, next - l, l - base, keeps ? l : 0, keeps, reset);
+          l = next;
+        } else {
+          if (!layer) layer.emplace(context, slice, k);
+          layer->run(l - base, keeps ? l : 0, window, l);
+          ++l;
+        }
       }
     }
     HeadPass head{window, call.training, begin, end, base, call.losses, call.predictions};

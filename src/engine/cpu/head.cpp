@@ -8,6 +8,11 @@ namespace throughtime::cpu {
 
 namespace {
 
+/// A padded row in pieces of a fixed size: most rows are one piece, not worth a call.
+inline void copy_padded(const float* from, std::size_t width, float* to) {
+  for (std::size_t i = 0; i < width; i += kPad) std::memcpy(to + i, from + i, kPad * sizeof(float));
+}
+
 /// One block of at most kChunkRows weighted rows: gather, linear layers, loss, and back.
 class HeadBlock {
  public:
@@ -29,7 +34,7 @@ class HeadBlock {
     work_.row[static_cast<std::size_t>(rows_)] = row;
     const int top = static_cast<int>(slice_.layers.size()) - 1;
     float* to = work_.hidden.data() + rows_ * hidden_stride_;
-    std::copy_n(slice_.state(top, 0, step - pass_.base + 1) + row * hidden_stride_, hidden_stride_, to);
+    copy_padded(slice_.state(top, 0, step - pass_.base + 1) + row * hidden_stride_, hidden_stride_, to);
     if (masked()) mask(step, row, to);
     ++rows_;
   }
@@ -126,7 +131,7 @@ class HeadBlock {
     const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
     float* d = work_.d_hidden.data() + i * hidden_stride_;
     if (masked()) mask(step, row, d);
-    std::copy_n(d, hidden_stride_, slice_.sent_back(step, row));
+    copy_padded(d, hidden_stride_, slice_.sent_back(step, row));
   }
 
   void add_gradient(LinearGradient& sums, const PackedLinear& linear, const float* d, std::size_t d_stride, const float* x,

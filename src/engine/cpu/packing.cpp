@@ -7,6 +7,11 @@ namespace throughtime::cpu {
 
 namespace {
 
+const ProductKernels& kernels() {
+  static const ProductKernels chosen = product_kernels();
+  return chosen;
+}
+
 /// Units side by side in a panel such that all gates of them fill about kPanel columns.
 int panel_units(int groups) { return std::max(kPad, kPanel / std::max(groups, 1) / kPad * kPad); }
 
@@ -25,14 +30,13 @@ int ForwardPanels::units(int panel) const {
 }
 
 void ForwardPanels::pack(const float* weights) {
-  static const ProductKernels kernels = product_kernels();
   for (int p = 0; p < panels_; ++p) {
     const int here = units(p), first = p * units_;
     float* to = data_.data() + column(p) * depth_;
     for (int g = 0; g < groups_; ++g)
       for (int u = 0; u < here && first + u < rows_; u += kPad) {
         const float* from = weights + (static_cast<std::size_t>(g) * rows_ + first + u) * depth_;
-        kernels.transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u, columns(p));
+        kernels().transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u, columns(p));
       }
   }
 }
@@ -68,11 +72,11 @@ void BackwardPanels::pack(const float* weights) {
     float* to = data_.data() + static_cast<std::size_t>(p) * kPanel * depth_;
     const std::size_t stride = static_cast<std::size_t>(columns(p));
     const int count = std::min(kPanel, columns_ - p * kPanel);
-    for (int g = 0; g < groups_; ++g)
-      for (int r = 0; r < rows_; ++r) {
-        const float* from = weights + (static_cast<std::size_t>(g) * rows_ + r) * columns_ + p * kPanel;
-        std::copy_n(from, count, to + (g * padded_rows_ + r) * stride);
-      }
+    for (int g = 0; g < groups_; ++g) {
+      const float* from = weights + static_cast<std::size_t>(g) * rows_ * columns_ + p * kPanel;
+      kernels().copy_rows(false, static_cast<std::size_t>(rows_), static_cast<std::size_t>(count), from,
+                          static_cast<std::size_t>(columns_), to + g * padded_rows_ * stride, stride);
+    }
   }
 }
 

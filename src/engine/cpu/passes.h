@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "cells/row_steps.h"
 #include "engine/cpu/packing.h"
 #include "engine/cpu/products.h"
 #include "engine/cpu/tape.h"
@@ -17,6 +18,7 @@ struct Context {
   const PackedModel& packed;
   const ProductKernels& products;
   const std::vector<CellKernels<float>>& cells;
+  const std::vector<RowKernels>& rows;
   const HeadKernels<float>& head;
   const float* parameters = nullptr;
 };
@@ -41,6 +43,8 @@ struct PullBackArrays {
   bool training = false;
   int first = 0, last = 0;
   bool gradient = false;
+  float* in_place = nullptr;  // the flat gradient, where the only slice writes into it; see written_in_place
+  bool add = false;           // to what it holds
   bool losses = false;
   bool head_ready = false;
   const float* end_cotangent = nullptr;
@@ -50,14 +54,38 @@ struct PullBackArrays {
   float* tap_vectors = nullptr;
 };
 
+/// Whether the gradient of a layer's recurrent weights lies in a slice as in the flat vector: then a slice that has no
+/// others beside it sums it up there.
+inline bool written_in_place(const Layer& layer) { return !layer.cell->fast_map.apply && layer.hidden % kPad == 0; }
+
 /// Carries the rows of one slice through the window.
 void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice);
 
 /// Carries cotangents back through the window; leaves the slice's share of the gradient in the slice.
 void pull_back_slice(const Context& context, const PullBackArrays& call, Slice& slice);
 
-/// Writes the input of step `step` that the first layer sees, and what lies before it: tokens, reals, encoder, dropout.
-void gather_input(const Context& context, const Window& window, bool training, Slice& slice, int step, int slot);
+/// Writes the inputs of steps [begin, end) that the first layer sees, from `slot` on, and what lies before them: tokens,
+/// reals, encoder, dropout.
+void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, int begin, int end,
+                   int slot);
+
+/// The input of a layer at `slot`: its own copy, or the output of the layer below.
+inline const float* layer_input(Slice& slice, std::size_t k, int slot) {
+  const LayerTape& tape = slice.layers[k];
+  if (tape.input.size() > 0) return tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs;
+  return slice.state(static_cast<int>(k) - 1, 0, slot + 1);
+}
+
+/// Whether layer k goes through the steps of a slice as a single row, for which the cell does products and pointwise
+/// work in one call.
+bool runs_alone(const Context& context, const Slice& slice, std::size_t k);
+/// Such a row's steps, from `slot` on, none of them held, and only the first may be reset: its state before is then in
+/// the workspace. `keeps`: what the cell saves lies in slots of its own.
+void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, int slot, int saved_slot, bool keeps,
+                bool reset);
+/// Back through its steps [first, last); gate cotangents go to the row blocks from `chunk_step` on.
+void pull_back_row(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
+                   std::size_t d_input_stride, std::size_t d_recurrent_stride, bool reset);
 
 /// values [width] *= the mask of row `row` of the slice at `step`.
 void multiply_by_mask(const Context& context, const DropoutSite& site, const Window& window, Slice& slice, int step,

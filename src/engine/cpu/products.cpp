@@ -201,26 +201,39 @@ void transpose(const float* from, std::size_t from_stride, int rows, int depth, 
     for (int r = k < whole_depth ? whole_rows : 0; r < rows; ++r) to[k * to_stride + r] = from[r * from_stride + k];
 }
 
-/// In double beyond blocks of 16 lanes' worth, so that the norm of a long vector keeps its digits.
+/// Four sums side by side, in double beyond blocks of 64 registers, so that the norm of a long vector keeps its digits.
 double sum_of_squares(std::size_t n, const float* x) {
   const Tag d;
   const std::size_t lanes = hn::Lanes(d);
   double total = 0;
   std::size_t i = 0;
-  while (i + lanes <= n) {
-    Vector block = hn::Zero(d);
-    const std::size_t end = std::min(n / lanes * lanes, i + 64 * lanes);
-    for (; i < end; i += lanes) {
-      const Vector value = hn::LoadU(d, x + i);
-      block = hn::MulAdd(value, value, block);
-    }
-    total += hn::GetLane(hn::SumOfLanes(d, block));
+  while (i + 4 * lanes <= n) {
+    Vector part[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    const std::size_t end = std::min(n / (4 * lanes) * 4 * lanes, i + 64 * lanes);
+    for (; i < end; i += 4 * lanes)
+      for (int k = 0; k < 4; ++k) {
+        const Vector value = hn::LoadU(d, x + i + k * lanes);
+        part[k] = hn::MulAdd(value, value, part[k]);
+      }
+    total += hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(part[0], part[1]), hn::Add(part[2], part[3]))));
   }
   for (; i < n; ++i) total += static_cast<double>(x[i]) * x[i];
   return total;
 }
 
-ProductKernels make_product_kernels() { return {multiply, multiply_transposed, add_rows, transpose, sum_of_squares}; }
+void copy_rows(bool add, std::size_t rows, std::size_t columns, const float* from, std::size_t from_stride, float* to,
+               std::size_t to_stride) {
+  using throughtime::HWY_NAMESPACE::Lanes;
+  for (std::size_t row = 0; row < rows; ++row, from += from_stride, to += to_stride)
+    for (std::size_t column = 0; column < columns; column += Lanes::count()) {
+      const std::size_t left = columns - column;
+      Lanes value = throughtime::HWY_NAMESPACE::load_part(from + column, left, 0.0f);
+      if (add) value += throughtime::HWY_NAMESPACE::load_part(to + column, left, 0.0f);
+      throughtime::HWY_NAMESPACE::store_part(value, to + column, left);
+    }
+}
+
+ProductKernels make_product_kernels() { return {multiply, multiply_transposed, add_rows, transpose, sum_of_squares, copy_rows}; }
 
 }  // namespace throughtime::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

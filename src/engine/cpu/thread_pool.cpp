@@ -1,6 +1,6 @@
 #include "engine/cpu/thread_pool.h"
 
-#include "engine/cpu/denormals.h"
+#include "core/denormals.h"
 
 namespace throughtime::cpu {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/denormals.h"
+
 namespace throughtime::cpu {
 
 namespace {
@@ -87,6 +89,7 @@ void Updater::run(const UpdateCall& call, HostOptimizer<float>& optimizer, const
                   ThreadPool& pool) {
   if (optimizer.moments.size() > kMostMoments)
     refuse("apply_update", "an optimizer may have {} moments at most, got {}", kMostMoments, optimizer.moments.size());
+  const FlushDenormals flush;  // once, not for each pass
   double scale = call.gradient_scale, norm = 0;
   Squares parts;
   if (call.regulariser) {

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "engine/cpu/denormals.h"
+#include "core/denormals.h"
 #include "throughtime/error.h"
 
 namespace throughtime::cpu {

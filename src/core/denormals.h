@@ -6,7 +6,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace throughtime::cpu {
+namespace throughtime {
 
 /// Flushes denormal numbers to zero in this thread while it lives. Vanishing gradients go denormal, and a denormal
 /// operand costs a hundred times a normal one. One inside another leaves the slow switch alone.
@@ -39,4 +39,4 @@ class FlushDenormals {
   std::uint64_t before_ = 0;
 };
 
-}  // namespace throughtime::cpu
+}  // namespace throughtime
