@@ -93,6 +93,7 @@ struct TargetPropagationConfig {
   bool carry_epochs = false;                 // the carried state lives on from one epoch to the next
   std::string loss_scale = "sum";            // over steps and springs; mean: per step and per block
   int shard = 0;                             // blocks at a time, times the rows of a stretch; 0: all, persist: 256
+  int test_steps = 0;                        // steps on past states in evaluations; 0: none
   std::int64_t memory = 0;                   // MiB that the tables of H and U may take; 0: what the machine has
 };
 

@@ -24,9 +24,9 @@ TargetBlocks::TargetBlocks(const StretchShape& shape, int block, int shard_block
   border_.resize(static_cast<std::size_t>(rows_));
 }
 
-void TargetBlocks::begin(const Window& stretch) {
+void TargetBlocks::begin(const Window& stretch, BlockRange owned) {
   stretch_ = &stretch;
-  range_ = {0, (stretch.steps + block_ - 1) / block_};
+  range_ = owned;
   cut_ = -1;
 }
 
@@ -46,7 +46,7 @@ std::span<const std::int64_t> TargetBlocks::border(int j) {
 
 /// A spring ends where the sequence does: a state that is reset before the next block owes nothing to this one.
 bool TargetBlocks::has_spring(int block, int stretch_row) const {
-  if (block + 1 == range_.last) return last_target_;
+  if (block + 1 == blocks_of(*stretch_)) return last_target_;
   return !stretch_->resets_at((block + 1) * block_, stretch_row);
 }
 

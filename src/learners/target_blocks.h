@@ -8,8 +8,8 @@
 
 namespace throughtime {
 
-/// Consecutive blocks [first, last) of a stretch, counted from its start; whoever owns them works on them alone, but for
-/// the states at their two ends.
+/// Consecutive blocks [first, last) of a stretch, counted from its start. Whoever owns them works on them alone, but for two
+/// borders: h_last must be known to hold the last block's end to, and what this adds to dL/dh_last belongs to its owner.
 struct BlockRange {
   int first = 0;
   int last = 0;
@@ -35,12 +35,13 @@ class TargetBlocks {
   /// `shard_blocks` blocks are a shard. `last_target`: the last block has a spring too, to h_N.
   TargetBlocks(const StretchShape& shape, int block, int shard_blocks, bool last_target);
 
-  /// The stretch must live until the next call.
-  void begin(const Window& stretch);
+  /// All blocks of a stretch, or those that are owned. The stretch must live until the next call.
+  void begin(const Window& stretch) { begin(stretch, {0, blocks_of(stretch)}); }
+  void begin(const Window& stretch, BlockRange owned);
   const Window& stretch() const { return *stretch_; }
   int block() const { return block_; }                            // B
   int rows() const { return rows_; }                              // R
-  int count() const { return range_.count(); }                    // N of this stretch
+  BlockRange range() const { return range_; }                     // [0, N) of this stretch, or what is owned of it
   int most() const { return most_; }                              // N of the longest
   int shard_rows() const { return shard_blocks_ * rows_; }
   int shard_blocks() const { return shard_blocks_; }
@@ -59,13 +60,14 @@ class TargetBlocks {
   std::span<const std::int64_t> border(int j);
 
  private:
+  int blocks_of(const Window& stretch) const { return (stretch.steps + block_ - 1) / block_; }
   void cut_row(int row, int block, int stretch_row);
   void cut_targets();
 
   int block_, rows_, shard_blocks_, most_;
   bool last_target_;
   const Window* stretch_ = nullptr;
-  BlockRange range_;  // of the stretch
+  BlockRange range_;
   BlockShard shard_;
   int cut_ = -1;  // the shard that is cut
   std::vector<std::int32_t> labels_;  // of targets that belong to rows or to steps of a stretch

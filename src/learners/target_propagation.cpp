@@ -152,7 +152,7 @@ class TargetPropagation final : public Learner {
   void set_scales(double weights) {
     const bool mean = config_.loss_scale == "mean";
     scale_ = mean ? 1 / weights : 1;
-    weight_ = mean ? lambda_ * weights / (static_cast<double>(blocks_.count()) * blocks_.rows()) : lambda_;
+    weight_ = mean ? lambda_ * weights / (static_cast<double>(blocks_.range().count()) * blocks_.rows()) : lambda_;
   }
 
   /// One round of the paper's algorithm. A dual step whose result nobody would read is left out.

@@ -39,9 +39,9 @@ void TargetStates::begin(Buffer parameters, Buffer carried, TargetObjective& obj
     engine_.fill(table_, 0);
   } else {
     objective.ends_from_zero(parameters, table_);
-    put_border(blocks_.count(), zeros_);
+    put_border(blocks_.range().last, zeros_);
   }
-  put_border(0, carried);
+  put_border(blocks_.range().first, carried);
 }
 
 void TargetStates::pass(Buffer parameters, Buffer carried) { fill_chain(parameters, carried); }
@@ -69,11 +69,11 @@ void TargetStates::fill_chain(Buffer parameters, Buffer state) {
                     .state_steps = handed_steps_});
     engine_.scatter_rows(handed_, width_, handed_rows_, table_);
   }
-  put_border(blocks_.count(), state);
+  put_border(blocks_.range().last, state);
 }
 
 void TargetStates::descend(double gradient_scale) {
-  if (!config_.first_free) engine_.scatter_rows(zeros_, width_, blocks_.border(0), gradient_);
+  if (!config_.first_free) engine_.scatter_rows(zeros_, width_, blocks_.border(blocks_.range().first), gradient_);
   engine_.apply_update({.target = table_,
                         .gradient = gradient_,
                         .optimizer = *optimizer_,

@@ -16,7 +16,7 @@ TargetSweep::TargetSweep(Engine& engine, TargetBlocks& blocks)
 
 void TargetSweep::run(const TargetPoint& point, double step) {
   engine_.copy(point.inputs, targets_);
-  for (int block = blocks_.count() - 1; block > 0; --block) visit(block, point, step);
+  for (int block = blocks_.range().last - 1; block > blocks_.range().first; --block) visit(block, point, step);
 }
 
 void TargetSweep::visit(int block, const TargetPoint& point, double step) {

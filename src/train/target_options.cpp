@@ -64,6 +64,8 @@ void add_target_options(std::vector<Option>& table) {
           {"learner.tprop_shard", FIELD(int, learner.target.shard),
            "target_propagation: blocks of each row that are worked on at a time; 0: all, with tprop_init = persist 256",
            at_least(0)},
+          {"learner.tprop_test_steps", FIELD(int, learner.target.test_steps),
+           "target_propagation: steps on the state before each block that an evaluation has seen; 0: none", at_least(0)},
           {"learner.tprop_memory", FIELD(std::int64_t, learner.target.memory),
            "target_propagation: MiB that the tables of H and U may take; 0: what the machine has", at_least(0)},
       });

@@ -60,7 +60,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
                                               std::uint64_t draw, int rows, int steps) -> const Window& {
                                return task->make_positions(draw, batch, rows, steps);
                              }})),
-      evaluator_(*engine_, *task_, config.train.batch),
+      evaluator_(*engine_, *task_, config.train.batch, config.learner),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
       plan_(make_plan()),

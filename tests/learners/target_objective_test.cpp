@@ -98,6 +98,33 @@ TEST(TargetObjective, ShardsAndTheirSizesChangeNothing) {
   }
 }
 
+/// Two owners of neighbouring blocks, who know the state at their border, sum to the whole: what both add to its row of
+/// dL/dH is all that they exchange.
+TEST(TargetObjective, OwnersOfRangesSumToTheWhole) {
+  const Problem problem = target_problem("lstm", 11, 2);  // six blocks
+  Objective objective(problem, 2, 0.7);
+  const Variables at = random_variables(problem, 7 * 2 * 6, 3);
+  const Objective::Gradients wanted = objective.at(at);
+  for (const int border : {1, 3, 5}) {
+    objective.blocks().begin(problem.window, {0, border});
+    const Objective::Gradients before = objective.at(at);
+    objective.blocks().begin(problem.window, {border, 6});
+    const Objective::Gradients after = objective.at(at);
+    const auto sum = [](std::vector<double> a, const std::vector<double>& b) {
+      for (std::size_t k = 0; k < a.size(); ++k) a[k] += b[k];
+      return a;
+    };
+    EXPECT_LT(relative_error(sum(before.theta, after.theta), wanted.theta), 1e-13);
+    EXPECT_LT(relative_error(sum(before.states, after.states), wanted.states), 1e-13);
+    EXPECT_NEAR(before.loss + after.loss, wanted.loss, 1e-12);
+    const auto row = static_cast<std::size_t>(border) * 2 * 6;
+    for (std::size_t k = 0; k < wanted.states.size(); ++k) {
+      EXPECT_TRUE(k >= row || after.states[k] == 0) << k;
+      EXPECT_TRUE(k < row + 2 * 6 || before.states[k] == 0) << k;
+    }
+  }
+}
+
 /// Blocks are independent given H: turned round, with their states, they sum to the same.
 TEST(TargetObjective, TheOrderOfBlocksChangesNothing) {
   Problem problem = target_problem("rnn_tanh", 6, 3);
@@ -168,7 +195,7 @@ TEST(TargetBlocks, AreConsecutivePartsOfTheText) {
   stretch.weight.assign(14, 1.0f);
   TargetBlocks blocks({.steps = 9, .batch = 2}, 3, 0, false);
   blocks.begin(stretch);
-  ASSERT_EQ(blocks.count(), 3);
+  ASSERT_EQ(blocks.range().count(), 3);
   const BlockShard& shard = blocks.shard(0);
   validate(shard.window);
   ASSERT_EQ(shard.window.batch, 6);

@@ -246,6 +246,30 @@ TEST(TargetStates, TheFirstAdagradStepIsAsLongAsItsRate) {
   }
 }
 
+TEST(TargetStates, ALongGradientIsClipped) {
+  const Problem problem = target_problem("gru", 6, 2);
+  TargetPropagationConfig config{.state_optimizer = "sgd", .state_rate = 1, .state_clip = 0.25};
+  Free free(problem, config);
+  Engine& engine = free.objective.engine();
+  const std::vector<double> before = free.begin();
+  engine.write(free.states.gradient(), random_numbers(before.size(), 6));
+  free.states.descend(1);
+  EXPECT_NEAR(distance(engine.read(free.states.table()), before), 0.25, 1e-5);
+}
+
+TEST(TargetPropagation, LambdaChangesBetweenEpochs) {
+  const Problem problem = target_problem("gru", 6, 2);
+  LearnerConfig config = target_config(2, 0.5);
+  config.target.lambda_factor = 0.5;
+  Lesson lesson(problem, config, 6);
+  for (const double lambda : {0.5, 0.25, 0.125}) {
+    lesson.learn(problem.window);
+    EXPECT_EQ(lesson.learner->diagnostics().front().name, "lambda");
+    EXPECT_DOUBLE_EQ(lesson.learner->diagnostics().front().value, lambda);
+    lesson.learner->end_epoch();
+  }
+}
+
 /// The order of the steps, seen by what an engine is asked for: updates of H (its size), theta and U.
 std::string order_of(LearnerConfig config, int epochs = 0) {
   const Problem problem = target_problem("gru", 6, 2);
@@ -315,6 +339,7 @@ TEST(TargetPropagation, RefusesWhatCannotBe) {
   EXPECT_REFUSED(make([](auto& c) { c.solver = "alm", c.state_steps = 0; }), "tprop_state_steps must be between 1 and");
   EXPECT_REFUSED(make([](auto& c) { c.init = "persist"; }), "one stretch must be all of it");
   EXPECT_REFUSED(make([](auto& c) { c.h_solver = "backward_sweep", c.init = "zeros"; }), "backward_sweep needs");
+  EXPECT_REFUSED(stream_needs(target_config(2, 0.5)), "take tbptt, or fpp");
   EXPECT_EQ(refusal_of([&] { make([](auto& c) { c.lambda = 0, c.solver = "pm"; }); }), "");
 
   LearnerConfig config = target_config(1, 0.5);
