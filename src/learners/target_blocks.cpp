@@ -121,8 +121,9 @@ void TargetBlocks::cut_targets() {
       const std::size_t source = shown * static_cast<std::size_t>(rows_) + of;
       const std::size_t entry = static_cast<std::size_t>(step) * batch + row;
       if (!labels_.empty()) labels_[entry] = from.labels[source];
-      if (!values_.empty()) std::copy_n(from.values.begin() + static_cast<std::ptrdiff_t>(source * width), width,
-                                        values_.begin() + static_cast<std::ptrdiff_t>(entry * width));
+      if (!values_.empty())
+        std::copy_n(from.values.begin() + static_cast<std::ptrdiff_t>(source * width), width,
+                    values_.begin() + static_cast<std::ptrdiff_t>(entry * width));
     }
   }
   window.targets.labels = labels_;

@@ -8,10 +8,10 @@ namespace throughtime {
 
 /// Where the objective is evaluated. Tables are [N + 1, R, S] (TargetBlocks).
 struct TargetPoint {
-  Buffer parameters;   // theta
-  Buffer inputs;       // the states that enter the blocks
-  Buffer targets;      // what their end states are held to: the same table, unless a sweep made one of its own
-  Buffer duals = {};   // u_j in row j; none: zero
+  Buffer parameters;  // theta
+  Buffer inputs;      // the states that enter the blocks
+  Buffer targets;     // what their end states are held to: the same table, unless a sweep made one of its own
+  Buffer duals = {};  // u_j in row j; none: zero
   double lambda = 0;
 };
 
@@ -47,21 +47,23 @@ class TargetObjective {
   int springs() const { return springs_; }
 
  private:
-  void unroll(const BlockShard& shard, const TargetPoint& point, Tape& tape, bool counted, const TargetGradients& wanted);
+  void unroll(const BlockShard& shard, const TargetPoint& point, Tape& tape, bool counted,
+              const TargetGradients& wanted);
   void stretch_springs(const BlockShard& shard, const TargetPoint& point);
-  void pull_back(const BlockShard& shard, const TargetPoint& point, Tape& tape, bool first, const TargetGradients& wanted);
+  void pull_back(const BlockShard& shard, const TargetPoint& point, Tape& tape, bool first,
+                 const TargetGradients& wanted);
   void clear_sums();
   void keep_last_state(const BlockShard& shard, Buffer state);
 
   Engine& engine_;
   TargetBlocks& blocks_;
-  int width_;                                        // S
+  int width_;                                         // S
   std::unique_ptr<Tape> tape_, state_tape_, silent_;  // gradients of all; of H; nothing but states
-  Buffer starts_, ends_;     // [shard rows, S]: h_j, E_j(h_j)
-  Buffer residual_;          // [shard rows, S]: r_j
-  Buffer cotangent_;         // [shard rows, S]: -lambda r_j, then dL/dh_j without the spring before it
-  Buffer scratch_, zeros_;   // [shard rows, S]
-  Buffer square_, spring_square_;  // [1]
+  Buffer starts_, ends_;                              // [shard rows, S]: h_j, E_j(h_j)
+  Buffer residual_;                                   // [shard rows, S]: r_j
+  Buffer cotangent_;                     // [shard rows, S]: -lambda r_j, then dL/dh_j without the spring before it
+  Buffer scratch_, zeros_;               // [shard rows, S]
+  Buffer square_, spring_square_;        // [1]
   std::vector<std::int64_t> last_rows_;  // of the last block, in its shard
   int springs_ = 0;
 };

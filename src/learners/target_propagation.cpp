@@ -17,7 +17,8 @@ constexpr int batch_shard = 256;  // blocks at a time, where the whole data is o
 
 void check_numbers(const TargetPropagationConfig& config, const StretchShape& shape) {
   if (config.block < 1 || config.block > shape.steps)
-    refuse(speaker, "tprop_block (B) must be between 1 and the steps of a stretch ({}), got {}", shape.steps, config.block);
+    refuse(speaker, "tprop_block (B) must be between 1 and the steps of a stretch ({}), got {}", shape.steps,
+           config.block);
   if (shape.steps % config.block != 0)
     refuse(speaker, "tprop_block (B) must divide the steps of a stretch ({}, task.length), got {}", shape.steps,
            config.block);
@@ -25,7 +26,8 @@ void check_numbers(const TargetPropagationConfig& config, const StretchShape& sh
   if (config.solver != "pm" && config.lambda == 0)
     refuse(speaker, "tprop_lambda must be positive where there are duals (tprop_solver = {}), got 0; pm has none",
            config.solver);
-  if (!(config.lambda_factor > 0)) refuse(speaker, "tprop_lambda_factor must be positive, got {}", config.lambda_factor);
+  if (!(config.lambda_factor > 0))
+    refuse(speaker, "tprop_lambda_factor must be positive, got {}", config.lambda_factor);
   if (!(config.state_rate >= 0)) refuse(speaker, "tprop_state_rate must be 0 or positive, got {}", config.state_rate);
   if (!(config.dual_rate >= 0)) refuse(speaker, "tprop_dual_rate must be 0 or positive, got {}", config.dual_rate);
   require_range(speaker, "tprop_state_steps", config.state_steps, config.solver == "alm" ? 1 : 0, 1'000'000);
@@ -47,7 +49,8 @@ void check(const TargetPropagationConfig& config, const StretchShape& shape) {
   if (config.init != "persist") return;
   if (shape.stretches != 1 || shape.examples != 0)
     refuse(speaker,
-           "tprop_init = persist keeps a state for every block of the data, so that one stretch must be all of it, in every "
+           "tprop_init = persist keeps a state for every block of the data, so that one stretch must be all of it, in "
+           "every "
            "epoch the same: a task of one recording with task.length of at least {} steps, got {}",
            shape.row_steps, shape.steps);
 }
@@ -68,18 +71,20 @@ TargetBlocks blocks_that_fit(const TargetPropagationConfig& config, const Engine
   check(config, shape);
   const int shard = config.shard > 0 ? config.shard : config.init == "persist" ? batch_shard : 0;
   TargetBlocks blocks(shape, config.block, shard, config.init == "zero_start" || config.init == "zeros");
-  const auto machine = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
+  const auto machine =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGE_SIZE));
   const std::size_t limit = config.memory > 0 ? static_cast<std::size_t>(config.memory) << 20 : machine;
   const std::size_t needed = table_bytes(config, engine, blocks);
   if (needed > limit)
-    refuse(speaker, "{} tables of {} states of {} numbers need {} MiB, and there are {} ({}); take a larger tprop_block",
-           tables_of(config), blocks.table_rows(), engine.model().state_size(), (needed + (1u << 20) - 1) >> 20, limit >> 20,
-           config.memory > 0 ? "tprop_memory" : "the machine's memory");
+    refuse(speaker,
+           "{} tables of {} states of {} numbers need {} MiB, and there are {} ({}); take a larger tprop_block",
+           tables_of(config), blocks.table_rows(), engine.model().state_size(), (needed + (1u << 20) - 1) >> 20,
+           limit >> 20, config.memory > 0 ? "tprop_memory" : "the machine's memory");
   return blocks;
 }
 
-/// Target propagation in blocks (BTPROP; with B = 1 TPROP): the state h_j before every block is a variable of its own, held
-/// to the end of the block before it by a spring and, in ADMM and ALM, a dual. A round on a stretch:
+/// Target propagation in blocks (BTPROP; with B = 1 TPROP): the state h_j before every block is a variable of its own,
+/// held to the end of the block before it by a spring and, in ADMM and ALM, a dual. A round on a stretch:
 ///   ADMM   1. n_H descent steps on H   2. n_theta descent steps on theta   3. u <- u + alpha_u dL/du
 ///   PM     the same without 3, u = 0
 ///   ALM    n_H joint steps on H and theta, both gradients at the same point, then 3
@@ -96,7 +101,8 @@ class TargetPropagation final : public Learner {
         states_(trainee.engine, config, blocks_),
         lambda_(config.lambda) {
     Engine& engine = trainee.engine;
-    state_ = engine.allocate(static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(engine.model().state_size()));
+    state_ =
+        engine.allocate(static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(engine.model().state_size()));
     if (config.solver != "pm") duals_.emplace(engine, config, blocks_);
     if (config.h_solver == "backward_sweep") sweep_.emplace(engine, blocks_);
   }
@@ -144,11 +150,13 @@ class TargetPropagation final : public Learner {
  private:
   bool persists() const { return config_.init == "persist"; }
   bool joint() const { return config_.solver == "alm"; }
-  bool needs_state_tape() const { return config_.solver != "alm" && config_.state_steps > 0 && config_.h_solver == "gradient"; }
+  bool needs_state_tape() const {
+    return config_.solver != "alm" && config_.state_steps > 0 && config_.h_solver == "gradient";
+  }
   bool has_duals() const { return duals_ && epoch_ >= config_.first_dual_epoch; }
 
-  /// sum: L as it stands. mean: L / W with lambda W / N in place of lambda, W the sum of the loss weights and N the number of
-  /// blocks: the mean loss of a step, and lambda times the mean of a block's spring.
+  /// sum: L as it stands. mean: L / W with lambda W / N in place of lambda, W the sum of the loss weights and N the
+  /// number of blocks: the mean loss of a step, and lambda times the mean of a block's spring.
   void set_scales(double weights) {
     const bool mean = config_.loss_scale == "mean";
     scale_ = mean ? 1 / weights : 1;
@@ -213,22 +221,24 @@ class TargetPropagation final : public Learner {
   TargetStates states_;
   std::optional<TargetDuals> duals_;
   std::optional<TargetSweep> sweep_;
-  Buffer state_;           // [R, S]: carried to the stretch that continues this one
-  double lambda_;          // of this epoch
-  double weight_ = 0;      // lambda of the objective
-  double scale_ = 1;       // of all gradients
+  Buffer state_;       // [R, S]: carried to the stretch that continues this one
+  double lambda_;      // of this epoch
+  double weight_ = 0;  // lambda of the objective
+  double scale_ = 1;   // of all gradients
   std::int64_t epoch_ = 1;
-  bool counted_ = false;   // the stretch has been evaluated
+  bool counted_ = false;  // the stretch has been evaluated
 };
 
 }  // namespace
 
 StreamNeeds target_propagation_stream(const LearnerConfig&) {
-  refuse(speaker, "a stream is learned from as it comes, and target propagation optimises over many blocks at once; take "
-                  "tbptt, or fpp, whose states are variables too");
+  refuse(speaker,
+         "a stream is learned from as it comes, and target propagation optimises over many blocks at once; take "
+         "tbptt, or fpp, whose states are variables too");
 }
 
-std::unique_ptr<Learner> make_target_propagation(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
+std::unique_ptr<Learner> make_target_propagation(const LearnerConfig& config, Trainee& trainee,
+                                                 const StretchShape& shape) {
   return std::make_unique<TargetPropagation>(config.target, trainee, shape);
 }
 

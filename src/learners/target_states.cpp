@@ -46,9 +46,7 @@ void TargetStates::begin(Buffer parameters, Buffer carried, TargetObjective& obj
 
 void TargetStates::pass(Buffer parameters, Buffer carried) { fill_chain(parameters, carried); }
 
-void TargetStates::put_border(int j, Buffer states) {
-  engine_.scatter_rows(states, width_, blocks_.border(j), table_);
-}
+void TargetStates::put_border(int j, Buffer states) { engine_.scatter_rows(states, width_, blocks_.border(j), table_); }
 
 /// h_{j+1} = E_j(h_j), one block after the other; `state` becomes the last of them.
 void TargetStates::fill_chain(Buffer parameters, Buffer state) {

@@ -7,7 +7,8 @@
 
 namespace throughtime {
 
-/// The free states H: a table [N + 1, R, S] of what enters each block, how it is filled for a stretch, and their descent.
+/// The free states H: a table [N + 1, R, S] of what enters each block, how it is filled for a stretch, and their
+/// descent.
 class TargetStates {
  public:
   TargetStates(Engine& engine, const TargetPropagationConfig& config, TargetBlocks& blocks);
@@ -31,11 +32,11 @@ class TargetStates {
   Engine& engine_;
   TargetPropagationConfig config_;
   TargetBlocks& blocks_;
-  int width_;                          // S
-  std::unique_ptr<Tape> chain_;        // of a run through the blocks of a shard, one after the other
-  Buffer table_, gradient_;            // H and dL/dH
-  Buffer handed_;                      // [shard blocks, R, S]: states that a run hands out
-  Buffer running_, zeros_;             // [R, S]
+  int width_;                    // S
+  std::unique_ptr<Tape> chain_;  // of a run through the blocks of a shard, one after the other
+  Buffer table_, gradient_;      // H and dL/dH
+  Buffer handed_;                // [shard blocks, R, S]: states that a run hands out
+  Buffer running_, zeros_;       // [R, S]
   std::vector<int> handed_steps_;
   std::vector<std::int64_t> handed_rows_;
   std::unique_ptr<OptimizerState> optimizer_;

@@ -7,11 +7,11 @@
 
 namespace throughtime {
 
-/// The other way to move H: the inputs of the blocks stay where they are, and a table of targets of its own is made in one
-/// sweep from the last block to the first,
+/// The other way to move H: the inputs of the blocks stay where they are, and a table of targets of its own is made in
+/// one sweep from the last block to the first,
 ///   target_j = h_j - eta d/dh_j [ l_j(h_j) + lambda/2 |target_{j+1} - E_j(h_j) + u_j|^2 ].
-/// With h_{j+1} = E_j(h_j), u = 0 and eta lambda = 1 the gradient in theta is then the one of full back-propagation over
-/// the stretch, for any B; with eta lambda = c, credit from m blocks ahead is weighted c^m.
+/// With h_{j+1} = E_j(h_j), u = 0 and eta lambda = 1 the gradient in theta is then the one of full back-propagation
+/// over the stretch, for any B; with eta lambda = c, credit from m blocks ahead is weighted c^m.
 class TargetSweep {
  public:
   TargetSweep(Engine& engine, TargetBlocks& blocks);

@@ -30,8 +30,8 @@ struct Evaluation {
 /// grow with the length of a sequence: long windows are cut, and the state is carried from part to part.
 class Evaluator {
  public:
-  /// For a task whose training batches have `batch` rows. Where `learner` says so, states of the past are optimised on the
-  /// way (PastStates).
+  /// For a task whose training batches have `batch` rows. Where `learner` says so, states of the past are optimised on
+  /// the way (PastStates).
   Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner = {});
 
   /// One whole pass over a finite split; of a generated one, batches `first` ... `first` + `batches` - 1. The state is

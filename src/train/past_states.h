@@ -7,9 +7,9 @@
 
 namespace throughtime {
 
-/// Target propagation at test time: once a block has been scored, all that it shows is past, and the state h before it takes
-/// steps against l(h) + lambda/2 |h - h_0|^2, h_0 being what the blocks before it led to. What comes next starts from
-/// the end of the block, run again from h.
+/// Target propagation at test time: once a block has been scored, all that it shows is past, and the state h before it
+/// takes steps against l(h) + lambda/2 |h - h_0|^2, h_0 being what the blocks before it led to. What comes next starts
+/// from the end of the block, run again from h.
 class PastStates {
  public:
   /// For parts of at most `steps` steps and exactly `rows` rows.

@@ -79,8 +79,9 @@ TEST(TargetIdentity, StatesThatMoveTogetherBreakItAtFirstOrder) {
       const auto slope = slopes[static_cast<std::size_t>(t)];
       const auto slope_before = t > 0 ? slopes[static_cast<std::size_t>(t) - 1] : zero;
       const auto moved_before = combined(before, -eta, slope_before);
-      found = combined(found, 1, spring_gradient(definition, problem, t, lambda, moved_before,
-                                                 combined(definition.state(h, t + 1), -eta, slope)));
+      found = combined(found, 1,
+                       spring_gradient(definition, problem, t, lambda, moved_before,
+                                       combined(definition.state(h, t + 1), -eta, slope)));
       // J_t v by a central difference of the recurrence.
       const double by = 1e-5;
       auto carried = definition.run(problem.parameters, t, combined(before, by, slope_before)).state;

@@ -24,7 +24,7 @@ TEST_P(TargetGradient, EqualsCentralDifferencesOfTheDefinition) {
   const Objective::Gradients found = objective.at(at);
 
   EXPECT_NEAR(objective.value(at), definition.value(at), 1e-12);
-  const auto along = [&](std::vector<double> Variables::* part) {
+  const auto along = [&](std::vector<double> Variables::*part) {
     return central_differences(
         [&](std::span<const double> values) {
           Variables moved = at;
@@ -178,8 +178,8 @@ TEST(TargetObjective, TargetsOfRowsAndStepsGoWithTheirBlocks) {
     }
 }
 
-/// Block j of a row reads steps jB ... jB + B - 1 of the text, and its targets are the inputs one step later, also across
-/// the border to the next block.
+/// Block j of a row reads steps jB ... jB + B - 1 of the text, and its targets are the inputs one step later, also
+/// across the border to the next block.
 TEST(TargetBlocks, AreConsecutivePartsOfTheText) {
   std::vector<std::int32_t> text(21);
   for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<std::int32_t>(i);
@@ -199,7 +199,8 @@ TEST(TargetBlocks, AreConsecutivePartsOfTheText) {
   const BlockShard& shard = blocks.shard(0);
   validate(shard.window);
   ASSERT_EQ(shard.window.batch, 6);
-  EXPECT_EQ(shard.window.start, (std::vector<std::int64_t>{3, 13, 6, 16, 7, 17}));  // the short blocks begin with two held steps
+  EXPECT_EQ(shard.window.start,
+            (std::vector<std::int64_t>{3, 13, 6, 16, 7, 17}));  // the short blocks begin with two held steps
   EXPECT_EQ(shard.entry, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(shard.exit, (std::vector<std::int64_t>{2, 3, 4, 5, 6, 7}));
   EXPECT_EQ(shard.loose, (std::vector<std::int64_t>{4, 5}));
@@ -231,8 +232,8 @@ TEST(TargetBlocks, HaveNoSpringAcrossAReset) {
   EXPECT_NEAR(objective.value(at), definition.value(at), 1e-12);
 }
 
-/// h and c of an LSTM are one state of 2 d numbers: what is put in as h_0 with one block of no steps' worth of change comes
-/// out in the same places.
+/// h and c of an LSTM are one state of 2 d numbers: what is put in as h_0 with one block of no steps' worth of change
+/// comes out in the same places.
 TEST(TargetObjective, TheStateOfAnLstmGoesThroughWithoutOverlap) {
   Problem problem = target_problem("lstm", 6, 2);
   problem.window.reset.assign(12, Window::hold_flag);  // asleep: E_j(h_j) = h_j

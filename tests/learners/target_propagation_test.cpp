@@ -32,7 +32,8 @@ TEST_P(EveryCell, Learns) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, EveryCell, ::testing::ValuesIn(cell_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Cells, EveryCell, ::testing::ValuesIn(cell_names()),
+                         [](const auto& info) { return info.param; });
 
 /// The training loss is the one before anything was fitted to the stretch: that of the plain model.
 TEST(TargetPropagation, CountsTheLossThatItFinds) {
@@ -133,7 +134,8 @@ TEST(TargetPropagation, ABatchInShardsIsTheBatch) {
   };
   const std::vector<double> whole = parameters_with(0, "reference");
   EXPECT_GT(distance(whole, problem.parameters), 0.1);
-  for (const int shard : {1, 3, 4}) EXPECT_LT(relative_error(parameters_with(shard, "reference"), whole), 1e-12) << shard;
+  for (const int shard : {1, 3, 4})
+    EXPECT_LT(relative_error(parameters_with(shard, "reference"), whole), 1e-12) << shard;
   EXPECT_LT(relative_error(parameters_with(3, "cpu"), whole), 1e-4);
 }
 

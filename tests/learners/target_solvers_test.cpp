@@ -10,8 +10,8 @@
 namespace throughtime::testing {
 namespace {
 
-/// h' = a h + x (a rectifier that never bends here), prediction h, loss (h - y)^2 / 2: the second output has no error and
-/// halves the mean square. [T] inputs and targets.
+/// h' = a h + x (a rectifier that never bends here), prediction h, loss (h - y)^2 / 2: the second output has no error
+/// and halves the mean square. [T] inputs and targets.
 Problem linear_problem(double a, std::vector<float> inputs, std::vector<float> targets) {
   Problem problem;
   problem.model = std::make_unique<Model>(with_head(stack_of("rnn_relu", {1}, 1), "regression", 2));
@@ -23,7 +23,8 @@ Problem linear_problem(double a, std::vector<float> inputs, std::vector<float> t
   const std::size_t steps = inputs.size();
   problem.storage.resize(1);
   problem.storage[0].values = std::move(inputs);
-  for (const float y : targets) problem.storage[0].target_values.insert(problem.storage[0].target_values.end(), {y, 0.0f});
+  for (const float y : targets)
+    problem.storage[0].target_values.insert(problem.storage[0].target_values.end(), {y, 0.0f});
   Source source;
   source.steps = steps;
   source.reals = 1;
@@ -139,7 +140,8 @@ TEST(TargetSolver, AJointStepMovesBothFromTheSamePoint) {
   const Objective::Gradients gradients = Objective(problem, 2, 0.7).at(at);
   Variables wanted = at;
   for (std::size_t k = 0; k < at.theta.size(); ++k) wanted.theta[k] -= rate * gradients.theta[k];
-  for (std::size_t k = definition.numbers(); k < at.states.size(); ++k) wanted.states[k] -= state_rate * gradients.states[k];
+  for (std::size_t k = definition.numbers(); k < at.states.size(); ++k)
+    wanted.states[k] -= state_rate * gradients.states[k];
   for (const std::string solver : {"alm", "admm"}) {
     LearnerConfig config = target_config(2, 0.7);
     config.target.solver = solver;
@@ -304,6 +306,20 @@ TEST(TargetSolver, TakesItsStepsInOrder) {
   config.target.state_steps = 0;
   config.target.solver = "admm";
   EXPECT_EQ(order_of(config), "TUT");
+}
+
+TEST(TargetSolver, InThePapersOrderNothingReadsTheDualsOfAMinibatch) {
+  const Problem problem = target_problem("gru", 6, 2);
+  const auto parameters_with = [&](const std::string& solver, bool before_theta) {
+    LearnerConfig config = target_config(2, 0.5, 2);
+    config.target.solver = solver;
+    config.target.dual_before_theta = before_theta;
+    Lesson lesson(problem, config, 6, 0.1);
+    for (int stretch = 0; stretch < 3; ++stretch) lesson.learn(problem.window);
+    return lesson.parameters();
+  };
+  EXPECT_EQ(parameters_with("admm", false), parameters_with("pm", false));
+  EXPECT_GT(distance(parameters_with("admm", true), parameters_with("pm", false)), 1e-6);
 }
 
 TEST(TargetSolver, MeansAreSumsWithAnotherLambda) {

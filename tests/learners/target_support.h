@@ -107,9 +107,7 @@ class Definition {
   }
 
  private:
-  void part(int j) {
-    slice(problem_.window, j * block_, std::min(block_, problem_.window.steps - j * block_), part_);
-  }
+  void part(int j) { slice(problem_.window, j * block_, std::min(block_, problem_.window.steps - j * block_), part_); }
 
   const Problem& problem_;
   int block_;
@@ -139,7 +137,7 @@ class Objective {
   }
 
   struct Gradients {
-    double loss = 0, springs = 0;        // sum of l_j; of |h_{j+1} - E_j(h_j)|^2
+    double loss = 0, springs = 0;  // sum of l_j; of |h_{j+1} - E_j(h_j)|^2
     std::vector<double> theta, states, residuals;
   };
   Gradients at(const Variables& variables, bool state_only = false) {
@@ -150,8 +148,11 @@ class Objective {
     const TargetPoint point{theta_, states_, states_, duals_, lambda_};
     objective_.differentiate(
         point, {.theta = state_only ? Buffer() : gradient_, .states = state_gradient_, .loss_sum = loss_});
-    Gradients found{engine_->read(loss_)[0], engine_->read(objective_.spring_square())[0], engine_->read(gradient_),
-                    engine_->read(state_gradient_), {}};
+    Gradients found{engine_->read(loss_)[0],
+                    engine_->read(objective_.spring_square())[0],
+                    engine_->read(gradient_),
+                    engine_->read(state_gradient_),
+                    {}};
     engine_->fill(state_gradient_, 0);
     objective_.residuals(point, state_gradient_);
     found.residuals = engine_->read(state_gradient_);

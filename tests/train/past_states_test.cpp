@@ -1,4 +1,5 @@
-// States of the past, optimised during an evaluation: nothing ahead is looked at, and the steps are those of the definition.
+// States of the past, optimised during an evaluation: nothing ahead is looked at, and the steps are those of the
+// definition.
 #include "train/past_states.h"
 
 #include <gtest/gtest.h>

@@ -188,7 +188,8 @@ TEST(RunSession, ATextGoesOnBitForBit) {
 
 TEST(RunSession, TablesOfAWholeTextGoOnBitForBit) {
   const ScratchDirectory directory;
-  RunConfig config = config_of({"text", "target_propagation:persist", "adagrad", "constant", "cpu"}, directory / "whole");
+  const Variant variant{"text", "target_propagation:persist", "adagrad", "constant", "cpu"};
+  RunConfig config = config_of(variant, directory / "whole");
   config.task.corpus = "files";
   config.task.files = {(directory / "words.txt").string()};
   config.task.splits = {0.6, 0.2, 0.2};
