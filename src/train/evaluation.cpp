@@ -17,18 +17,23 @@ std::int32_t most_probable(const double* predictions, int outputs) {
 
 }  // namespace
 
-Evaluator::Evaluator(Engine& engine, Task& task, int batch)
+Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner)
     : engine_(engine), task_(task), batch_(task.evaluation_batch(batch)) {
   for (const Metric metric : task.metrics()) {
     accuracy_ = accuracy_ || metric == Metric::accuracy;
     points_ = points_ || PointScores::knows(metric);
     published_points_ = published_points_ || metric == Metric::published_time_rmse;
   }
-  const int steps = std::min(task.steps(), part_steps);
+  const bool optimises = learner.name == "target_propagation" && learner.target.test_steps > 0;
+  const int steps = std::min(task.steps(), optimises ? learner.target.block : part_steps);
   const auto rows = static_cast<std::size_t>(batch_);
   const auto outputs = static_cast<std::size_t>(engine.model().outputs());
   tape_ = engine.make_tape({.steps = steps, .batch = batch_, .keep = Keep::nothing});
   state_ = engine.allocate(rows * static_cast<std::size_t>(engine.model().state_size()));
+  if (optimises) {
+    start_ = engine.allocate(state_.size);
+    past_.emplace(engine, learner.target, steps, batch_);
+  }
   loss_values_.resize(static_cast<std::size_t>(steps) * rows);
   losses_ = engine.allocate(loss_values_.size());
   if (!accuracy_ && !points_) return;
@@ -83,15 +88,18 @@ void Evaluator::add_window(const Window& window, Buffer parameters, bool continu
     const bool whole = length == window.steps;
     if (!whole) slice(window, first, length, part_);
     const Window& part = whole ? window : part_;
+    if (!continues && first == 0) engine_.fill(state_, 0);
+    if (past_) engine_.copy(state_, start_);
     engine_.unroll({.window = part,
                     .parameters = parameters,
                     .tape = *tape_,
                     .training = false,
-                    .initial_state = continues || first > 0 ? state_ : Buffer(),
+                    .initial_state = state_,
                     .final_state = state_,
                     .losses = losses_,
                     .predictions = predictions_});
     add_part(part);
+    if (past_) past_->refine(part, parameters, start_, state_);
     step_ += part.steps;
   }
 }

@@ -9,6 +9,7 @@
 #include "tasks/point_scores.h"
 #include "throughtime/engine.h"
 #include "throughtime/task.h"
+#include "train/past_states.h"
 
 namespace throughtime {
 
@@ -29,15 +30,16 @@ struct Evaluation {
 /// grow with the length of a sequence: long windows are cut, and the state is carried from part to part.
 class Evaluator {
  public:
-  /// For a task whose training batches have `batch` rows.
-  Evaluator(Engine& engine, Task& task, int batch);
+  /// For a task whose training batches have `batch` rows. Where `learner` says so, states of the past are optimised on
+  /// the way (PastStates).
+  Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner = {});
 
   /// One whole pass over a finite split; of a generated one, batches `first` ... `first` + `batches` - 1. The state is
   /// zero at the first batch and is carried through the batches that continue. Dropout is off. Sums are in double.
   Evaluation evaluate(Buffer parameters, Split split, std::int64_t batches, std::uint64_t first = 0);
 
   /// Bytes of the tape, known before the first evaluation.
-  std::size_t bytes() const { return tape_->bytes(); }
+  std::size_t bytes() const { return tape_->bytes() + (past_ ? past_->bytes() : 0); }
 
  private:
   void add_window(const Window& window, Buffer parameters, bool continues);
@@ -53,6 +55,8 @@ class Evaluator {
   bool published_points_ = false;  // and the published ones
   std::unique_ptr<Tape> tape_;
   Buffer state_;        // [B, S]
+  Buffer start_;        // [B, S]: before a part, where past states are optimised
+  std::optional<PastStates> past_;
   Buffer losses_;       // [part, B]
   Buffer predictions_;  // [part, B, outputs], where a metric needs them
   std::vector<double> loss_values_, prediction_values_;

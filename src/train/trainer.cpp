@@ -55,11 +55,12 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
                              .accuracy = judged_by_accuracy(*task_),
                              .seed = config.train.seed,
                              .row_steps = task_->row_steps(config.train.batch),
+                             .stretches = task_->batches(Split::train, config.train.batch),
                              .positions = [task = task_.get(), batch = config.train.batch](
                                               std::uint64_t draw, int rows, int steps) -> const Window& {
                                return task->make_positions(draw, batch, rows, steps);
                              }})),
-      evaluator_(*engine_, *task_, config.train.batch),
+      evaluator_(*engine_, *task_, config.train.batch, config.learner),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
       plan_(make_plan()),

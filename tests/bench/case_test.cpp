@@ -32,6 +32,13 @@ TEST(BenchCase, PhiIsAStateOnlyPullBack) {
   EXPECT_EQ(parsed.steps, 100);
 }
 
+TEST(BenchCase, TargetPropagationReadsALanguageInBlocks) {
+  const Case parsed = parse_case("tprop-gru-b32-h100-t20-v10000");
+  EXPECT_EQ(parsed.kind, Kind::tprop);
+  EXPECT_EQ(parsed.vocabulary, 10000);
+  EXPECT_EQ(parsed.inputs, 100);
+}
+
 TEST(BenchCase, RnnIsTheTanhCell) { EXPECT_EQ(parse_case("bptt-rnn-b1-h1-t1").cell, "rnn_tanh"); }
 
 TEST(BenchCase, DefaultCasesParse) {

@@ -39,6 +39,15 @@ TEST(BenchWorkload, AStreamIsLearnedFromAtEveryStep) {
   EXPECT_NEAR(loss_of_a_run(workload) / 2000, std::log(2.0), 0.2);
 }
 
+TEST(BenchWorkload, TargetPropagationAndWhatItIsComparedWithReadTheSameNumberOfWords) {
+  for (const bool whole : {true, false}) {
+    Workload workload(parse_case("tprop-gru-b3-h8-t7-v20"), 1, whole);
+    EXPECT_NEAR(loss_of_a_run(workload) / 21, std::log(20.0), 0.5);
+    EXPECT_EQ(workload.engine().updates(), whole ? 2 : 1);  // of H and theta, or of theta alone
+    EXPECT_EQ(workload.updates(), 1);
+  }
+}
+
 TEST(BenchWorkload, WindowsLearn) {
   Workload workload(parse_case("windows-lstm-b4-h8-t10-k3"), 1);
   const double first = loss_of_a_run(workload);

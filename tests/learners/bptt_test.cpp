@@ -188,7 +188,8 @@ TEST(Learners, AreListedAndRefusedByName) {
   const testing::Problem problem = random_problem(problem_spec(3));
   std::vector<std::string> names;
   for (const LearnerInfo& info : all_learners()) names.push_back(info.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"bptt", "tbptt", "adaptive_tbptt", "fptt", "fpp", "sliding_tbptt"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"bptt", "tbptt", "adaptive_tbptt", "fptt", "fpp", "sliding_tbptt",
+                                             "target_propagation"}));
   EXPECT_REFUSED(Lesson(problem, {.name = "bttp"}, 3), "bptt");
   EXPECT_REFUSED(Lesson(problem, bptt("recompte"), 3), "recompute");
   EXPECT_REFUSED(Lesson(problem, bptt(), 0), "at least 1 step");
