@@ -43,7 +43,7 @@ std::string cell(const std::string& text) {
 
 std::string markdown_row(const std::vector<std::string>& cells) {
   std::string text = "|";
-  for (const std::string& one : cells) text += " " + cell(one) + " |";
+  for (const std::string& one : cells) text += fmt::format(" {} |", cell(one));
   return text + "\n";
 }
 
