@@ -13,8 +13,8 @@ namespace throughtime::bench {
 /// A case on this library's `cpu` engine, through the public headers only.
 class Workload {
  public:
-  /// `norms`: of a phi case; false: the pull-back alone.
-  Workload(const Case& chosen, int threads, bool norms = true);
+  /// `norms`: of a phi case; false: the pull-back alone. `ranks`: those that share the rows; null: one process.
+  Workload(const Case& chosen, int threads, bool norms = true, std::shared_ptr<Communicator> ranks = nullptr);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 

@@ -37,13 +37,23 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
   return task;
 }
 
+/// A rank without a row would only wait.
+void require_rows(const RunConfig& config, int ranks) {
+  const bool blocks = config.learner.name == "fpp" && config.learner.fpp.batch == "blocks";
+  const int rows = blocks ? config.learner.fpp.blocks : config.train.batch;
+  if (ranks > rows)
+    refuse("train", "{} ranks cannot share the {} row{} of a batch ({}); start {} at most, or make the batch larger", ranks,
+           rows, rows == 1 ? "" : "s", blocks ? "learner.fpp_blocks" : "train.batch", rows);
+}
+
 }  // namespace
 
-Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
+Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)
     : config_(config),
+      ranks_(std::move(ranks)),
       task_(make_saved_task(config, task_directory)),
       model_(make_model_config(config.model, *task_)),
-      engine_(make_engine(model_, make_engine_config(config.run))),
+      engine_(make_engine(model_, make_engine_config(config.run, ranks_))),
       trainee_(make_trainee(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                             config.optimizer.rule, config.optimizer.clip)),
       learner_(make_learner(config.learner, trainee_,
@@ -64,6 +74,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
       plan_(make_plan()),
       last_rate_(config.optimizer.rate) {
+  require_rows(config, plan_.ranks);
   if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
 }
 
@@ -80,6 +91,7 @@ RunPlan Trainer::make_plan() const {
           .cell = cell_text(model_),
           .engine = std::string(engine_->name()),
           .threads = engine_->threads(),
+          .ranks = ranks_ ? ranks_->ranks() : 1,
           .steps = task_->steps(),
           .batch = train.batch,
           .iterations = train.epochs > 0 ? of_epochs : train.iterations,
@@ -103,7 +115,7 @@ RunResult Trainer::run(Observer& observer, bool test) {
     if (iteration_ % train.report_every == 0 || iteration_ == plan_.iterations) observer.on_progress(report());
     const bool look = train.evaluate_every > 0 && iteration_ % train.evaluate_every == 0;
     const bool improved = look && validate(observer);
-    const bool stop = !finished() && observer.wants_stop();
+    const bool stop = !finished() && on_any_rank(ranks(), observer.wants_stop());
     observer.on_iteration({.iteration = iteration_, .improved = improved, .last = stop || finished()});
     if (stop) return result(RunEnd::interrupted);
   }
