@@ -11,8 +11,8 @@ namespace throughtime::bench {
 namespace {
 
 constexpr const char* forms =
-    "bptt-CELL-bB-hH-tT, phi-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, fptt-CELL-bB-hH-tT-kK, lm-CELL-bB-hH-tT-vV or "
-    "fpp-CELL-bB-hH-tT with sizes from 1 to 1000000";
+    "bptt-CELL-bB-hH-tT, phi-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, fptt-CELL-bB-hH-tT-kK, lm-CELL-bB-hH-tT-vV, "
+    "tprop-CELL-bB-hH-tT-vV or fpp-CELL-bB-hH-tT with sizes from 1 to 1000000";
 constexpr int largest_size = 1'000'000;
 
 std::vector<std::string_view> split_at_dashes(std::string_view text) {
@@ -43,6 +43,7 @@ Case parse_case(const std::string& name) {
       {"windows", {Kind::windows, "bhtk"}},
       {"fptt", {Kind::fptt, "bhtk"}},
       {"lm", {Kind::lm, "bhtv"}},
+      {"tprop", {Kind::tprop, "bhtv"}},
       {"fpp", {Kind::fpp, "bht"}},
       {"phi", {Kind::phi, "bht"}}};
   const std::vector<std::string_view> parts = split_at_dashes(name);
@@ -65,7 +66,7 @@ Case parse_case(const std::string& name) {
   if (parsed.windows > parsed.steps)
     refuse("bench", "case {}: windows must be between 1 and the steps ({}), got {}", name, parsed.steps,
            parsed.windows);
-  parsed.inputs = parsed.kind == Kind::lm ? parsed.hidden : 2;
+  parsed.inputs = parsed.kind == Kind::lm || parsed.kind == Kind::tprop ? parsed.hidden : 2;
   return parsed;
 }
 
@@ -75,7 +76,8 @@ std::vector<std::string> default_cases() {
           "windows-lstm-b128-h128-t200-k10",   "bptt-lstm-b128-h64-t200",
           "windows-lstm-b128-h64-t200-k10",    "windows-lstm-b1-h32-t100-k10",
           "fptt-lstm-b128-h128-t200-k10",      "fptt-lstm-b1-h32-t100-k10",
-          "lm-lstm-b20-h256-t300-v10000",      "fpp-rnn-b1-h4-t10"};
+          "lm-lstm-b20-h256-t300-v10000",      "fpp-rnn-b1-h4-t10",
+          "tprop-gru-b32-h100-t20-v10000"};
 }
 
 }  // namespace throughtime::bench

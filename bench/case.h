@@ -12,6 +12,8 @@ enum class Kind {
   fptt,     // the learner fptt: the same windows, each with its share of the loss, the regulariser, W-bar and lambda
   phi,      // state-only pull-back of the loss of the last of T steps, with norms at every lag; its floor: without norms
   lm,       // language model: embedding of width H, softmax over V words at every step, one gradient
+  tprop,    // target propagation: one step on H and one on theta from B consecutive blocks of T steps of a text, as lm; its
+            // floor: truncated back-propagation with K = T of B rows, an update too
   fpp,      // fixed point propagation: 1000 steps of an endless stream of bits, an update over T steps at each of them
 };
 
@@ -30,7 +32,7 @@ struct Case {
 
 /// Takes a name apart; refuses names that are not one of
 /// `bptt-CELL-bB-hH-tT`, `phi-CELL-bB-hH-tT`, `windows-CELL-bB-hH-tT-kK`, `fptt-CELL-bB-hH-tT-kK`,
-/// `lm-CELL-bB-hH-tT-vV`, `fpp-CELL-bB-hH-tT`. The cell `rnn` is `rnn_tanh`.
+/// `lm-CELL-bB-hH-tT-vV`, `tprop-CELL-bB-hH-tT-vV`, `fpp-CELL-bB-hH-tT`. The cell `rnn` is `rnn_tanh`.
 Case parse_case(const std::string& name);
 
 /// The cases that every report of the project shows.

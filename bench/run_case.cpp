@@ -15,19 +15,24 @@
 namespace throughtime::bench {
 namespace {
 
-/// The floor of a phi case: the same pull-back without norms.
-class BarePullBack final : public Floor {
+/// What a case is compared with that has no floor of products: the same pull-back without norms, truncated
+/// back-propagation over the same steps.
+class Simpler final : public Floor {
  public:
-  BarePullBack(const Case& chosen, int threads) : workload_(chosen, threads, false) {}
+  Simpler(const Case& chosen, int threads, const char* description)
+      : workload_(chosen, threads, false), description_(description) {}
   void run() override { workload_.run(); }
-  std::string description() const override { return "the pull-back without norms\n"; }
+  std::string description() const override { return description_; }
 
  private:
   Workload workload_;
+  const char* description_;
 };
 
 std::unique_ptr<Floor> floor_of(const Case& chosen, int threads) {
-  if (chosen.kind == Kind::phi) return std::make_unique<BarePullBack>(chosen, threads);
+  if (chosen.kind == Kind::phi) return std::make_unique<Simpler>(chosen, threads, "the pull-back without norms\n");
+  if (chosen.kind == Kind::tprop)
+    return std::make_unique<Simpler>(chosen, threads, "tbptt with K = B over as many rows as there are blocks\n");
   return make_floor(chosen, threads);
 }
 

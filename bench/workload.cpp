@@ -14,7 +14,7 @@ constexpr int stream_steps = 1000;  // of a run of Kind::fpp
 ModelConfig model_of(const Case& chosen) {
   ModelConfig config;
   config.layers.push_back({.cell = chosen.cell, .hidden = chosen.hidden, .options = {}});
-  if (chosen.kind == Kind::lm) {
+  if (chosen.kind == Kind::lm || chosen.kind == Kind::tprop) {
     config.input.vocabulary = chosen.vocabulary;
     config.input.tokens = TokenInput::embedding;
     config.input.embedding = chosen.inputs;
@@ -38,7 +38,7 @@ int longest_part(int parts, int steps) { return (steps + parts - 1) / parts; }
 
 }  // namespace
 
-Workload::Workload(const Case& chosen, int threads, bool norms, std::shared_ptr<Communicator> ranks)
+Workload::Workload(const Case& chosen, int threads, bool whole, std::shared_ptr<Communicator> ranks)
     : case_(chosen),
       model_(model_of(chosen)),
       engine_(std::make_unique<MeteredEngine>(
@@ -50,14 +50,16 @@ Workload::Workload(const Case& chosen, int threads, bool norms, std::shared_ptr<
     fill_stream();
     return;
   }
-  if (case_.kind == Kind::lm)
+  if (case_.kind == Kind::lm || case_.kind == Kind::tprop)
     fill_language();
   else
     fill_add_task();
   if (case_.kind == Kind::fptt)
     make_learner_of_case();
+  else if (case_.kind == Kind::tprop)
+    make_target_learner(whole);
   else
-    make_parts(norms);
+    make_parts(whole);
 }
 
 /// The library's own learner, on sequences with one target at their end.
@@ -157,9 +159,30 @@ void Workload::fill_stream() {
   learner_ = make_learner(learner, *trainee_, {.steps = stream_steps, .batch = case_.batch});
 }
 
+/// B blocks that follow each other in one row, or as the rows of a batch for truncated back-propagation.
+void Workload::make_target_learner(bool whole) {
+  whole_.weight.assign(whole_.weight.size(), 1.0f);
+  trainee_ = std::make_unique<Trainee>(
+      make_trainee(*engine_, initialise(model_, {}, seed), {.name = "adagrad"}, {.value = 0, .norm = 1}));
+  LearnerConfig config;
+  if (whole) {
+    whole_.steps = case_.batch * case_.steps;
+    whole_.batch = 1;
+    whole_.start.resize(1);
+    config.name = "target_propagation";
+    config.target.block = case_.steps;
+  } else {
+    config.name = "tbptt";
+    config.preset = "plain";
+    config.truncation = case_.steps;
+  }
+  learner_ = make_learner(config, *trainee_, {.steps = whole_.steps, .batch = whole_.batch});
+}
+
 int Workload::updates() const {
   if (case_.kind == Kind::fpp) return stream_steps;
   if (case_.kind == Kind::windows) return case_.windows;
+  if (case_.kind == Kind::tprop) return 1;
   const int rest = case_.steps % case_.windows;  // one more window
   return case_.kind == Kind::fptt ? case_.windows + (rest > 0 ? 1 : 0) : 0;
 }

@@ -13,8 +13,9 @@ namespace throughtime::bench {
 /// A case on this library's `cpu` engine, through the public headers only.
 class Workload {
  public:
-  /// `norms`: of a phi case; false: the pull-back alone. `ranks`: those that share the rows; null: one process.
-  Workload(const Case& chosen, int threads, bool norms = true, std::shared_ptr<Communicator> ranks = nullptr);
+  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with. `ranks`: those that share the rows; null:
+  /// one process.
+  Workload(const Case& chosen, int threads, bool whole = true, std::shared_ptr<Communicator> ranks = nullptr);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 
@@ -33,6 +34,7 @@ class Workload {
   void make_learner_of_case();
   void fill_add_task();
   void fill_language();
+  void make_target_learner(bool whole);
   void fill_stream();
   void cut_into_windows();
 

@@ -38,6 +38,7 @@ struct StretchShape {
   bool accuracy = false;   // count right predictions: the targets are labels
   std::uint64_t seed = 1;  // of what the learner draws
   std::int64_t row_steps = 0;       // steps of a row of the training data (Task::row_steps); 0: it never ends
+  std::int64_t stretches = 0;       // of one pass over the training data (Task::batches); 0: it never ends
   PositionFunction positions = {};  // none: a learner that estimates cannot be made
 };
 

@@ -67,6 +67,35 @@ struct EstimateConfig {
   std::vector<std::string> variants = {};  // of the released code: decay_variant_names()
 };
 
+/// Target propagation (TPROP, BTPROP). Defaults are the paper's mathematics; what its released code does differently is
+/// named (docs/target-propagation.md).
+struct TargetPropagationConfig {
+  int block = 0;                             // B, steps of a block; 1: TPROP
+  double lambda = 1;                         // weight of the springs between blocks
+  double lambda_factor = 1;                  // lambda is multiplied by it after each epoch
+  std::string solver = "admm";               // admm, alm (joint steps), pm (no duals)
+  int state_steps = 1;                       // n_H: descent steps on the free states H; alm: joint steps
+  int theta_steps = 1;                       // n_theta: descent steps on the parameters
+  int rounds = 1;                            // outer iterations on a stretch
+  std::string h_solver = "gradient";         // how H moves: gradient, backward_sweep
+  std::string state_optimizer = "adagrad";   // of H
+  double state_rate = 0.1;                   // its rate; eta of backward_sweep
+  double state_epsilon = 1e-5;               // its epsilon; -1: the rule's own default
+  double state_clip = 0;                     // largest norm of the gradient in H; 0: off
+  bool state_reset = true;                   // its moments start again with every stretch
+  std::string dual = "scaled";               // scaled (u += alpha lambda (h - hhat)), literal (... + u, as printed)
+  double dual_rate = 1;                      // alpha_u
+  double dual_clip = 0;                      // largest norm of the gradient in U; 0: off
+  int first_dual_epoch = 1;                  // duals stay 0 before it
+  bool dual_before_theta = false;            // H, U, theta instead of H, theta, U
+  std::string init = "chain";                // H of a stretch: chain, zero_start, zeros, persist (batch mode)
+  bool first_free = false;                   // the state entering a stretch is moved too
+  bool carry_epochs = false;                 // the carried state lives on from one epoch to the next
+  std::string loss_scale = "sum";            // over steps and springs; mean: per step and per block
+  int shard = 0;                             // blocks at a time, times the rows of a stretch; 0: all, persist: 256
+  std::int64_t memory = 0;                   // MiB that the tables of H and U may take; 0: what the machine has
+};
+
 /// Declared once here; each learner reads the fields it knows.
 struct LearnerConfig {
   std::string name = "bptt";
@@ -105,6 +134,7 @@ struct LearnerConfig {
   TerminalConfig terminal;               // fptt, bptt with aux_losses
 
   FppConfig fpp;  // fpp, sliding_tbptt
+  TargetPropagationConfig target;  // target_propagation
 };
 
 }  // namespace throughtime

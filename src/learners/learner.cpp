@@ -34,6 +34,8 @@ const std::vector<Row>& rows() {
       {{"fpp", "fixed point propagation: T-step trajectories from a buffer whose states are variables too"}, make_fpp},
       {{"sliding_tbptt", "the last T steps at every step, one loss, from the state that was stored T steps ago"},
        make_sliding_tbptt},
+      {{"target_propagation", "the states between blocks of B steps are variables, held together by springs and duals"},
+       make_target_propagation, target_propagation_stream},
   };
   return table;
 }

@@ -17,12 +17,15 @@ std::unique_ptr<Learner> make_tbptt(const LearnerConfig& config, Trainee& traine
 std::unique_ptr<Learner> make_adaptive_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_fpp(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 std::unique_ptr<Learner> make_sliding_tbptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
+std::unique_ptr<Learner> make_target_propagation(const LearnerConfig& config, Trainee& trainee,
+                                                 const StretchShape& shape);
 std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
 
 // What a stream must offer them, where that is more than one step at a time.
 StreamNeeds tbptt_stream(const LearnerConfig& config);
 StreamNeeds adaptive_tbptt_stream(const LearnerConfig& config);
 StreamNeeds fptt_stream(const LearnerConfig& config);
+StreamNeeds target_propagation_stream(const LearnerConfig& config);
 
 /// Refuses a stretch that is not valid, is longer than promised or has another batch.
 void check_stretch(std::string_view speaker, const StretchShape& shape, const Window& stretch);

@@ -38,6 +38,7 @@ void add_learner_options(std::vector<Option>& table);
 void add_fptt_options(std::vector<Option>& table);
 void add_terminal_options(std::vector<Option>& table);
 void add_fpp_options(std::vector<Option>& table);
+void add_target_options(std::vector<Option>& table);
 void add_estimate_options(std::vector<Option>& table);
 void add_optimizer_options(std::vector<Option>& table);
 void add_train_options(std::vector<Option>& table);

@@ -22,6 +22,7 @@ const std::vector<Option>& all_options() {
     add_fptt_options(table);
     add_terminal_options(table);
     add_fpp_options(table);
+    add_target_options(table);
     add_estimate_options(table);
     add_optimizer_options(table);
     add_train_options(table);

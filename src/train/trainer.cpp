@@ -65,6 +65,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
                              .accuracy = judged_by_accuracy(*task_),
                              .seed = config.train.seed,
                              .row_steps = task_->row_steps(config.train.batch),
+                             .stretches = task_->batches(Split::train, config.train.batch),
                              .positions = [task = task_.get(), batch = config.train.batch](
                                               std::uint64_t draw, int rows, int steps) -> const Window& {
                                return task->make_positions(draw, batch, rows, steps);

@@ -19,7 +19,7 @@ std::size_t bytes_in_use() {
 }
 
 struct Arm {
-  std::string learner, memory, engine, optimizer, cell;  // memory: of fptt, its form
+  std::string learner, memory, engine, optimizer, cell;  // memory: of fptt, its form; of target_propagation, its init
   bool continues;
 
   friend void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.learner << " " << arm.memory << " on " << arm.engine; }
@@ -53,7 +53,16 @@ TEST_P(SteadyState, AllocatesNothing) {
   if (arm.learner == "tbptt") config.steps = 9, config.losses = 4, config.stride = 6;
   if (arm.learner == "fpp") config.fpp.steps = 3, config.fpp.buffer = 5, config.fpp.state_optimizer = arm.memory;
   if (arm.learner == "sliding_tbptt") config.fpp.steps = 3;
-  const auto learner = make_learner(config, trainee, {spec.steps, spec.batch});
+  if (arm.learner == "target_propagation") {
+    config.target.block = 4;
+    config.target.init = arm.memory;
+    config.target.dual_before_theta = true;
+    config.target.h_solver = arm.cell == "gru" ? "backward_sweep" : "gradient";
+    if (arm.memory == "persist") config.target.shard = 3;
+  }
+  StretchShape shape{spec.steps, spec.batch};
+  shape.stretches = 1;
+  const auto learner = make_learner(config, trainee, shape);
   const RateFunction rate = [](std::int64_t) { return 1e-3; };
   for (int i = 0; i < 3; ++i) learner->learn(stretches[static_cast<std::size_t>(i)], rate);
 
@@ -76,7 +85,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Arm{"tbptt", "full", "reference", "momentum", "rnn_tanh", true},
                       Arm{"fptt", "lambda", "cpu", "adam", "lstm", false}, Arm{"fptt", "gradient", "cpu", "sgd", "gru", true},
                       Arm{"fptt", "ogd", "cpu", "momentum", "lstm", false},
-                      Arm{"fptt", "lambda", "reference", "adam", "lstm", true}),
+                      Arm{"fptt", "lambda", "reference", "adam", "lstm", true},
+                      Arm{"target_propagation", "chain", "cpu", "adagrad", "lstm", true},
+                      Arm{"target_propagation", "chain", "cpu", "adagrad", "gru", false},
+                      Arm{"target_propagation", "zero_start", "cpu", "adam", "rnn_tanh", true},
+                      Arm{"target_propagation", "persist", "cpu", "adagrad", "lstm", false},
+                      Arm{"target_propagation", "persist", "reference", "adagrad", "lstm", false}),
     [](const auto& info) {
       return fmt::format("{}_{}_{}_{}", info.param.learner, info.param.memory, info.param.engine, info.param.cell);
     });

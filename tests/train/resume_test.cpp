@@ -77,6 +77,24 @@ TEST(RunSession, ATextGoesOnBitForBit) {
   expect_goes_on(config, directory);
 }
 
+TEST(RunSession, TablesOfAWholeTextGoOnBitForBit) {
+  const ScratchDirectory directory;
+  RunConfig config = config_of({"text", "target_propagation:persist", "adagrad", "constant", "cpu"}, directory / "whole");
+  config.task.corpus = "files";
+  config.task.files = {(directory / "words.txt").string()};
+  config.task.splits = {0.6, 0.2, 0.2};
+  config.task.length = 400;
+  config.model.embedding = 5;
+  config.learner.target.shard = 7;
+  config.learner.target.dual_before_theta = false;
+  config.learner.target.state_reset = false;
+  config.train.batch = 2;
+  std::string words;
+  for (int i = 0; i < 900; ++i) words += fmt::format("w{}{}", i * i % 7, i % 9 == 8 ? "\n" : " ");
+  write_text(directory / "words.txt", words);
+  expect_goes_on(config, directory);
+}
+
 TEST(RunSession, ASeriesGoesOnBitForBit) {
   const ScratchDirectory directory;
   RunConfig config = config_of({"series", "fptt", "rmsprop", "plateau", "reference"}, directory / "whole");
@@ -135,7 +153,8 @@ std::vector<Variant> variants() {
   const std::vector<std::string> learners = {"bptt",        "recompute",      "tbptt:plain",
                                              "tbptt:paper", "tbptt:original", "fptt",
                                              "fpp:plain",   "fpp:decay",      "fpp:random", "sliding_tbptt",
-                                             "adaptive_tbptt"};
+                                             "adaptive_tbptt", "target_propagation:chain",
+                                             "target_propagation:zero_start", "target_propagation:zeros"};
   std::vector<std::string> optimizers;
   for (const OptimizerType* optimizer : all_optimizers()) optimizers.push_back(optimizer->name);
   const std::vector<std::string> schedules = {"constant", "factor_at", "plateau", "inverse_sqrt"};

@@ -64,6 +64,16 @@ inline RunConfig config_of(const Variant& v, const std::filesystem::path& direct
     config.learner.fpp.state_optimizer = v.learner == "fpp:decay" ? "rmsprop" : "sgd";
     config.learner.fpp.feed = v.learner == "fpp:random" ? "running" : "buffer";
   }
+  if (v.learner.starts_with("target_propagation:")) {
+    config.task.length = 8;
+    config.learner.target.block = 4;
+    config.learner.target.init = v.learner.substr(19);
+    config.learner.target.dual_before_theta = true;
+    config.learner.target.state_reset = v.learner != "target_propagation:zeros";
+    config.learner.target.carry_epochs = v.learner == "target_propagation:zeros";
+    config.learner.target.lambda_factor = 0.8;
+    config.learner.target.first_dual_epoch = 2;
+  }
   if (v.learner == "sliding_tbptt") {
     config.learner.fpp.steps = 4;
     config.learner.fpp.start = "shifted";
