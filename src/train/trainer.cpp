@@ -37,13 +37,27 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
   return task;
 }
 
-/// A rank without a row would only wait.
-void require_rows(const RunConfig& config, int ranks) {
-  const bool blocks = config.learner.name == "fpp" && config.learner.fpp.batch == "blocks";
-  const int rows = blocks ? config.learner.fpp.blocks : config.train.batch;
-  if (ranks > rows)
-    refuse("train", "{} ranks cannot share the {} row{} of a batch ({}); start {} at most, or make the batch larger", ranks,
-           rows, rows == 1 ? "" : "s", blocks ? "learner.fpp_blocks" : "train.batch", rows);
+/// What an update of a learner works on side by side, and the option that says how many of them there are.
+struct Shared {
+  int count = 0;
+  std::string what, option;
+};
+
+Shared shared_by_ranks(const RunConfig& config, int steps) {
+  const LearnerConfig& learner = config.learner;
+  if (learner.name == "fpp" && learner.fpp.batch == "blocks") return {learner.fpp.blocks, "trajectories", "learner.fpp_blocks"};
+  if (learner.name != "target_propagation") return {config.train.batch, "rows of a batch", "train.batch"};
+  const int shard = learner.target.shard > 0 ? learner.target.shard : steps;
+  const int blocks = std::min(shard, (steps + learner.target.block - 1) / learner.target.block);
+  return {config.train.batch * blocks, "blocks", "train.batch, learner.tprop_block and learner.tprop_shard"};
+}
+
+/// A rank that has nothing to do would only wait.
+void require_work(const RunConfig& config, int steps, int ranks) {
+  const Shared shared = shared_by_ranks(config, steps);
+  if (ranks > shared.count)
+    refuse("train", "{} ranks cannot share {} {} ({}); start {} at most", ranks, shared.count, shared.what, shared.option,
+           shared.count);
 }
 
 }  // namespace
@@ -75,7 +89,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
       plan_(make_plan()),
       last_rate_(config.optimizer.rate) {
-  require_rows(config, plan_.ranks);
+  require_work(config, plan_.steps, plan_.ranks);
   if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
 }
 

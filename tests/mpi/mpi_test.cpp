@@ -93,7 +93,7 @@ TEST_F(MpiTest, ARunGoesOnWithAnotherNumberOfRanks) {
 TEST_F(MpiTest, WhatAllRanksRefuseIsSaidOnce) {
   write_config("name = \"bptt\"\n");
   for (const auto& [arguments, part] : std::vector<std::pair<std::string, std::string>>{
-           {"train run.toml --set train.batch=2", "3 ranks cannot share the 2 rows of a batch (train.batch)"},
+           {"train run.toml --set train.batch=2", "3 ranks cannot share 2 rows of a batch (train.batch)"},
            {"train run.toml --set train.bach=2", "did you mean 'train.batch'?"},
            {"train none.toml", "none.toml"},
            {"trian run.toml", "did you mean 'train'?"},

@@ -21,6 +21,18 @@ class ThreadRanks {
   /// Runs `work` on that many ranks at once; what one of them throws is thrown here.
   static void run(int ranks, const std::function<void(std::shared_ptr<Communicator>)>& work) {
     ThreadRanks all(ranks);
+    run(all, work);
+  }
+  /// The same; returns how many numbers were gathered.
+  static std::size_t count_gathered(int ranks, const std::function<void(std::shared_ptr<Communicator>)>& work) {
+    ThreadRanks all(ranks);
+    run(all, work);
+    return all.gathered_;
+  }
+
+ private:
+  static void run(ThreadRanks& all, const std::function<void(std::shared_ptr<Communicator>)>& work) {
+    const int ranks = all.ranks_;
     std::vector<std::thread> threads;
     std::exception_ptr error;
     for (int rank = 0; rank < ranks; ++rank)
@@ -35,7 +47,6 @@ class ThreadRanks {
     if (error) std::rethrow_exception(error);
   }
 
- private:
   class Rank final : public Communicator {
    public:
     Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
@@ -46,6 +57,7 @@ class ThreadRanks {
     void all_reduce_sum(std::span<double> values) override { sum(values); }
     void all_gather(std::span<const double> mine, std::span<const int> counts, std::span<double> all) override {
       show(mine.data());
+      if (rank_ == 0) all_.gathered_ += all.size();
       auto to = all.begin();
       for (int rank = 0; rank < ranks(); ++rank) to = std::copy_n(shown<double>(rank), counts[rank], to);
       all_.wait();
@@ -104,6 +116,7 @@ class ThreadRanks {
 
   int ranks_;
   std::vector<const void*> shown_;  // what each rank brings to a call
+  std::size_t gathered_ = 0;
   std::mutex mutex_;
   std::condition_variable all_here_;
   int here_ = 0, round_ = 0;

@@ -117,6 +117,8 @@ std::vector<Variant> variants() {
           {"copy", "fpp:decay", "sgd", "constant", "reference"},
           {"stream", "fpp:random", "adam", "constant", "reference"},
           {"stream", "fpp:blocks", "sgd", "constant", "reference"},
+          {"stream", "target_propagation:chain", "adam", "constant", "reference"},
+          {"cycle_world", "target_propagation:zeros", "momentum", "constant", "reference"},
           {"cycle_world", "sliding_tbptt", "adagrad", "constant", "reference"}};
 }
 
@@ -137,7 +139,7 @@ TEST(Ranks, RepeatARunBitForBit) {
 
 TEST(Ranks, MoreThanRowsAreRefused) {
   const ScratchDirectory directory;
-  EXPECT_REFUSED(train_on(5, config_of(plain, directory / "run")), "5 ranks cannot share the 4 rows of a batch (train.batch)");
+  EXPECT_REFUSED(train_on(5, config_of(plain, directory / "run")), "5 ranks cannot share 4 rows of a batch (train.batch)");
   EXPECT_FALSE(std::filesystem::exists(directory / "run"));
 }
 

@@ -1,13 +1,18 @@
 #include "engine/ranks/rank_engine.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <deque>
+#include <map>
+#include <numeric>
 #include <typeinfo>
 #include <utility>
 #include <vector>
 
 #include "engine/ranks/placement.h"
 #include "engine/ranks/rank_tape.h"
+#include "engine/ranks/row_exchange.h"
 #include "throughtime/error.h"
 #include "throughtime/forwarding_engine.h"
 
@@ -21,12 +26,14 @@ namespace {
 ///   unroll, pull_back   make states, losses, predictions and taps by rows; gradients and sums of losses in parts
 ///   apply_update        sums a gradient that is in parts over the ranks: the one message of most updates
 ///   read                gathers rows and sums parts, so every rank reads the numbers of the whole batch
+///   gather, scatter     fetch the rows that change their owner and no others: where the rows of a window are blocks of
+///                       a sequence (target propagation), these are the states between the blocks of two ranks
 /// Rows of other ranks in a buffer by rows hold anything; they are never looked at. With that, what one rank reads all
 /// ranks read, with the same bits: whatever a learner or a trainer concludes from them is agreed without being told.
 class RankEngine final : public ForwardingEngine {
  public:
   RankEngine(std::unique_ptr<Engine> inner, std::shared_ptr<Communicator> ranks)
-      : ForwardingEngine(std::move(inner)), ranks_(std::move(ranks)) {}
+      : ForwardingEngine(std::move(inner)), ranks_(std::move(ranks)), exchange_(this->inner(), *ranks_) {}
 
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override {
     return std::make_unique<RankTape>(inner(), shape, share_of(shape.batch, ranks_->rank(), ranks_->ranks()));
@@ -75,26 +82,25 @@ class RankEngine final : public ForwardingEngine {
   void make_whole(Buffer buffer);
   void make_parts(Buffer buffer);
   void need_rows(Buffer buffer, int batch, int width);
+  int owner(const Placement& rows, std::int64_t row) const {
+    return owner_of(static_cast<int>(row % rows.batch), rows.batch, ranks_->ranks());
+  }
+  std::span<const std::int64_t> all_rows(std::size_t count);
+  std::span<const std::int64_t> moved_rows(const Placement& rows, std::span<const std::int64_t> indices);
+  std::span<const std::int64_t> own_rows(const Placement& rows, std::size_t count);
+  Buffer own_part(Buffer buffer, const Placement& rows, std::size_t which);
+  double norm_of_rows(Buffer gradient);
   bool prepare_scatter(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table, bool add);
   void add_own_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table);
-  void share_rows(Buffer rows, int width, std::size_t count, const auto& owner);
-  void exchange(std::span<double> values, std::size_t width, std::size_t rows, const auto& owner) const;
 
   std::shared_ptr<Communicator> ranks_;
+  mutable RowExchange exchange_;
   mutable std::deque<Placement> placements_;  // by the buffer's id; new buffers are whole: zeros everywhere
-  mutable std::vector<double> mine_, all_;     // what is sent, and what comes
-  mutable std::vector<int> counts_, taken_;    // [ranks]
-  std::vector<double> values_;                 // of one buffer
-  std::vector<std::int64_t> own_from_, own_to_;
-  Buffer own_rows_;
+  std::vector<std::int64_t> list_, to_;       // rows
+  Buffer own_rows_, square_;
+  std::map<std::size_t, std::array<Buffer, 2>> own_parts_;  // room for the factors of a product, by their size
+  std::vector<Buffer> updated_;                             // what an update reads and writes
 };
-
-/// Whether row i of a gather or scatter belongs to the rank that has the row indices[i] of a table of that batch.
-bool aligned(std::span<const std::int64_t> indices, int batch) {
-  for (std::size_t i = 0; i < indices.size(); ++i)
-    if (indices[i] % batch != static_cast<std::int64_t>(i % static_cast<std::size_t>(batch))) return false;
-  return true;
-}
 
 // ---------------------------------------------------------------- windows
 
@@ -174,14 +180,10 @@ void RankEngine::pull_back(const PullBackCall& call) {
 /// Every rank gets all numbers.
 void RankEngine::make_whole(Buffer buffer) {
   const Placement placement = at(buffer);
-  if (placement.whole()) return;
-  if (placement.in_parts()) {
-    inner().sum_over_ranks(buffer);
-  } else {
-    share_rows(buffer, placement.width, buffer.size / static_cast<std::size_t>(placement.width), [&](std::size_t row) {
-      return owner_of(static_cast<int>(row % static_cast<std::size_t>(placement.batch)), placement.batch, ranks_->ranks());
-    });
-  }
+  if (placement.in_parts()) inner().sum_over_ranks(buffer);
+  if (placement.by_rows())
+    exchange_.share(buffer, placement.width, all_rows(buffer.size / static_cast<std::size_t>(placement.width)),
+                    [&](std::int64_t row) { return owner(placement, row); });
   at(buffer) = {};
 }
 
@@ -202,101 +204,111 @@ void RankEngine::read(Buffer buffer, std::span<double> values) const {
   ForwardingEngine::read(buffer, values);
   const Placement placement = at(buffer);
   if (placement.in_parts()) ranks_->all_reduce_sum(values);
-  if (!placement.by_rows()) return;
-  const auto width = static_cast<std::size_t>(placement.width);
-  exchange(values, width, values.size() / width, [&](std::size_t row) {
-    return owner_of(static_cast<int>(row % static_cast<std::size_t>(placement.batch)), placement.batch, ranks_->ranks());
-  });
+  if (placement.by_rows())
+    exchange_.share(values, placement.width, [&](std::int64_t row) { return owner(placement, row); });
 }
 
-/// The first `count` rows of a buffer, each from its owner.
-void RankEngine::share_rows(Buffer rows, int width, std::size_t count, const auto& owner) {
-  values_.resize(rows.size);
-  inner().read(rows, values_);
-  exchange(values_, static_cast<std::size_t>(width), count, owner);
-  inner().write(rows, values_);
+std::span<const std::int64_t> RankEngine::all_rows(std::size_t count) {
+  list_.resize(count);
+  std::iota(list_.begin(), list_.end(), 0);
+  return list_;
 }
 
-void RankEngine::exchange(std::span<double> values, std::size_t width, std::size_t rows, const auto& owner) const {
-  const auto ranks = static_cast<std::size_t>(ranks_->ranks());
-  counts_.assign(ranks, 0);
-  mine_.clear();
-  for (std::size_t row = 0; row < rows; ++row) {
-    const int of = owner(row);
-    counts_[static_cast<std::size_t>(of)] += static_cast<int>(width);
-    const auto numbers = values.subspan(row * width, width);
-    if (of == ranks_->rank()) mine_.insert(mine_.end(), numbers.begin(), numbers.end());
-  }
-  all_.resize(rows * width);
-  ranks_->all_gather(mine_, counts_, all_);
-  taken_.assign(ranks, 0);
-  for (std::size_t rank = 1; rank < ranks; ++rank) taken_[rank] = taken_[rank - 1] + counts_[rank - 1];
-  for (std::size_t row = 0; row < rows; ++row) {
-    int& from = taken_[static_cast<std::size_t>(owner(row))];
-    std::copy_n(all_.begin() + from, width, values.begin() + static_cast<std::ptrdiff_t>(row * width));
-    from += static_cast<int>(width);
-  }
+/// Rows i that do not belong to the rank that has row indices[i]: those that a gather or scatter moves between ranks.
+std::span<const std::int64_t> RankEngine::moved_rows(const Placement& rows, std::span<const std::int64_t> indices) {
+  list_.clear();
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    if (owner(rows, static_cast<std::int64_t>(i)) != owner(rows, indices[i])) list_.push_back(static_cast<std::int64_t>(i));
+  return list_;
+}
+
+std::span<const std::int64_t> RankEngine::own_rows(const Placement& rows, std::size_t count) {
+  list_.clear();
+  for (std::size_t row = 0; row < count; ++row)
+    if (owner(rows, static_cast<std::int64_t>(row)) == ranks_->rank()) list_.push_back(static_cast<std::int64_t>(row));
+  return list_;
 }
 
 // ---------------------------------------------------------------- vectors
 
 void RankEngine::axpy(double factor, Buffer x, Buffer y) {
+  const bool single = x.size == 1 && at(y).whole();  // one number is summed when somebody reads it
+  if (at(x).in_parts() && single) make_parts(y);
   if (at(x).in_parts() != at(y).in_parts()) make_whole(at(x).in_parts() ? x : y);
   if (at(x).by_rows() && at(y).by_rows() && at(x) != at(y)) make_whole(x);
   inner().axpy(factor, x, y);
   if (at(x).by_rows()) at(y) = at(x);
 }
 
-void RankEngine::dot(Buffer x, Buffer y, Buffer result) {
-  make_whole(x);
-  make_whole(y);
-  inner().dot(x, y, result);
-  at(result) = {};
+/// The rank's rows of a buffer end to end, and zeros after them.
+Buffer RankEngine::own_part(Buffer buffer, const Placement& rows, std::size_t which) {
+  Buffer& room = own_parts_[buffer.size][which];
+  if (!room) room = inner().allocate(buffer.size);
+  inner().fill(room, 0);
+  inner().gather_rows(buffer, rows.width, own_rows(rows, buffer.size / static_cast<std::size_t>(rows.width)), room);
+  return room;
 }
 
-void RankEngine::apply_update(const UpdateCall& call) {
-  std::vector<Buffer>& moments = call.optimizer.moments;
-  if (at(call.gradient).in_parts()) make_whole(call.gradient);
-  Placement rows;  // of what is updated, where any of it is by rows
-  bool together = call.norm || call.regulariser || call.clip.norm > 0;
-  const auto look_at = [&](Buffer buffer) {
+void RankEngine::dot(Buffer x, Buffer y, Buffer result) {
+  for (const Buffer buffer : {x, y})
     if (at(buffer).in_parts()) make_whole(buffer);
-    if (!at(buffer).by_rows()) return;
-    together = together || (!rows.whole() && rows != at(buffer));
-    rows = at(buffer);
-  };
-  look_at(call.gradient);
-  look_at(call.target);
-  for (const Buffer moment : moments) look_at(moment);
-  if (!rows.whole() && together) {
-    make_whole(call.gradient);
-    make_whole(call.target);
-    for (const Buffer moment : moments) make_whole(moment);
+  if (at(x).by_rows() && at(y).by_rows() && at(x) != at(y)) make_whole(y);
+  const Placement rows = at(x).by_rows() ? at(x) : at(y);
+  if (rows.by_rows())
+    inner().dot(own_part(x, rows, 0), own_part(y, rows, 1), result);
+  else
+    inner().dot(x, y, result);
+  at(result) = rows.by_rows() ? Placement::of_parts() : Placement();
+}
+
+double RankEngine::norm_of_rows(Buffer gradient) {
+  if (!square_) square_ = inner().allocate(1);
+  dot(gradient, gradient, square_);
+  return std::sqrt(Engine::read(square_)[0]);
+}
+
+/// A gradient in parts is summed first. Where the target is by rows every rank updates its own: states, duals.
+void RankEngine::apply_update(const UpdateCall& call) {
+  std::vector<Buffer>& all = updated_;
+  all = {call.gradient, call.target};
+  all.insert(all.end(), call.optimizer.moments.begin(), call.optimizer.moments.end());
+  Placement rows;
+  for (const Buffer buffer : all) {
+    if (at(buffer).by_rows() && rows.whole()) rows = at(buffer);
+    if (at(buffer).in_parts() || at(buffer) != rows) make_whole(buffer);
+  }
+  const bool both_clips = call.clip.norm > 0 && call.clip.value > 0;
+  if (rows.by_rows() && (call.regulariser || both_clips)) {
+    for (const Buffer buffer : all) make_whole(buffer);
     rows = {};
   }
-  inner().apply_update(call);
+  UpdateCall update = call;
+  if (rows.by_rows() && (call.norm || call.clip.norm > 0)) {  // the norm is that of all rows
+    const double norm = std::abs(call.gradient_scale) * norm_of_rows(call.gradient);
+    if (call.clip.norm > 0) update.gradient_scale *= std::min(1.0, call.clip.norm / (norm + 1e-6));
+    update.clip.norm = 0;
+    update.norm = {};
+    if (call.norm) inner().fill(call.norm, norm);
+  }
+  inner().apply_update(update);
   place(call.norm, {});
   if (call.regulariser) place(call.regulariser->diagnostics, {});
-  if (rows.whole()) return;
-  at(call.target) = rows;
-  for (const Buffer moment : moments) at(moment) = rows;
+  for (std::size_t i = 1; i < all.size() && rows.by_rows(); ++i) at(all[i]) = rows;
 }
 
 void RankEngine::gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
   const bool all_of_rows = indices.size() * static_cast<std::size_t>(width) == rows.size;
   if (at(table).in_parts() && !all_of_rows) make_whole(table);
   if (at(table).by_rows() && at(table).width != width) make_whole(table);
-  if (!all_of_rows) make_whole(rows);
   const Placement from = at(table);
+  const bool fits = from.by_rows() && rows.size / static_cast<std::size_t>(width) % static_cast<std::size_t>(from.batch) == 0 &&
+                    (all_of_rows || at(rows).whole() || at(rows) == from);
+  if (!all_of_rows && !fits) make_whole(rows);
   inner().gather_rows(table, width, indices, rows);
-  if (!from.by_rows() || (all_of_rows && aligned(indices, from.batch))) {
-    at(rows) = from;
-    return;
-  }
-  share_rows(rows, width, indices.size(), [&](std::size_t row) {
-    return owner_of(static_cast<int>(indices[row] % from.batch), from.batch, ranks_->ranks());
-  });
-  at(rows) = {};
+  if (from.by_rows())
+    exchange_.share(rows, width, fits ? moved_rows(from, indices) : all_rows(indices.size()),
+                    [&](std::int64_t row) { return owner(from, indices[static_cast<std::size_t>(row)]); });
+  at(rows) = from.by_rows() && !fits ? Placement() : from;
 }
 
 /// Makes what a scatter finds such that doing it on every rank is right; false where it was done here already.
@@ -305,8 +317,9 @@ bool RankEngine::prepare_scatter(Buffer rows, int width, std::span<const std::in
   if ((at(table).in_parts() && !add) || (at(table).by_rows() && at(table).width != width)) make_whole(table);
   if (at(rows).by_rows()) {
     const Placement from = at(rows);
-    const bool fits = !at(table).in_parts() && (at(table).whole() || at(table) == from) && aligned(indices, from.batch);
-    if (fits) {
+    const bool moves = !moved_rows(from, indices).empty();
+    if (at(table) == from || (at(table).whole() && !(add && moves))) {
+      exchange_.share(rows, width, moved_rows(from, indices), [&](std::int64_t row) { return owner(from, row); });
       at(table) = from;
       return true;
     }
@@ -322,19 +335,12 @@ bool RankEngine::prepare_scatter(Buffer rows, int width, std::span<const std::in
 
 /// Rows may go anywhere: each rank adds its own.
 void RankEngine::add_own_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) {
-  const int batch = at(rows).batch;
-  const RowShare share = share_of(batch, ranks_->rank(), ranks_->ranks());
-  own_from_.clear();
-  own_to_.clear();
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    const int row = static_cast<int>(i % static_cast<std::size_t>(batch));
-    if (row < share.first || row >= share.first + share.count) continue;
-    own_from_.push_back(static_cast<std::int64_t>(i));
-    own_to_.push_back(indices[i]);
-  }
+  const std::span<const std::int64_t> own = own_rows(at(rows), indices.size());
+  to_.clear();
+  for (const std::int64_t row : own) to_.push_back(indices[static_cast<std::size_t>(row)]);
   if (!own_rows_ || own_rows_.size < rows.size) own_rows_ = inner().allocate(rows.size);
-  inner().gather_rows(rows, width, own_from_, own_rows_);
-  inner().scatter_add_rows(own_rows_, width, own_to_, table);
+  inner().gather_rows(rows, width, own, own_rows_);
+  inner().scatter_add_rows(own_rows_, width, to_, table);
 }
 
 void RankEngine::scatter_add_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) {
