@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace throughtime::bench {
 namespace {
@@ -37,11 +38,11 @@ int longest_part(int parts, int steps) { return (steps + parts - 1) / parts; }
 
 }  // namespace
 
-Workload::Workload(const Case& chosen, int threads, bool whole)
+Workload::Workload(const Case& chosen, int threads, bool whole, std::shared_ptr<Communicator> ranks)
     : case_(chosen),
       model_(model_of(chosen)),
       engine_(std::make_unique<MeteredEngine>(
-          make_engine(model_, {.name = "cpu", .threads = threads, .communicator = nullptr}))) {
+          make_engine(model_, {.name = "cpu", .threads = threads, .communicator = std::move(ranks)}))) {
   whole_.steps = case_.steps;
   whole_.batch = case_.batch;
   whole_.weight.assign(static_cast<std::size_t>(case_.steps) * case_.batch, 0.0f);
@@ -222,6 +223,7 @@ void Workload::run() {
                              .clip = {.norm = 1}});
     carried = true;
   }
+  if (case_.kind != Kind::windows) engine_->sum_over_ranks(gradient_);
 }
 
 }  // namespace throughtime::bench

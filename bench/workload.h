@@ -13,8 +13,9 @@ namespace throughtime::bench {
 /// A case on this library's `cpu` engine, through the public headers only.
 class Workload {
  public:
-  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with.
-  Workload(const Case& chosen, int threads, bool whole = true);
+  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with. `ranks`: those that share the rows; null:
+  /// one process.
+  Workload(const Case& chosen, int threads, bool whole = true, std::shared_ptr<Communicator> ranks = nullptr);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 

@@ -13,7 +13,9 @@
 #include "bench/case.h"
 #include "bench/costs.h"
 #include "bench/online_case.h"
+#include "bench/ranks_case.h"
 #include "bench/run_case.h"
+#include "bench/scaling_model.h"
 #include "commands.h"
 #include "terminal.h"
 #include "throughtime/error.h"
@@ -26,11 +28,13 @@ struct BenchOptions {
   std::string against;
   bool json = false;
   bool costs = false;
+  bool scaling = false;
   bool quick = false;
   bool verbose = false;
   int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   int repeats = 15;
   bench::PeerConfig peer;
+  std::shared_ptr<Communicator> ranks = nullptr;
 };
 
 bench::Effort effort_of(const BenchOptions& options) {
@@ -201,8 +205,33 @@ void run_batches(const BenchOptions& options, const std::vector<bench::BatchCase
   if (!options.json && !results.empty()) fmt::print("{}", table_text(results));
 }
 
+std::string table_text(const std::vector<bench::RanksResult>& results) {
+  Table table({{"case", false}, {"ranks"}, {"threads of each"}, {"together ms"}, {"alone ms"}, {"times faster"}});
+  for (const bench::RanksResult& result : results)
+    table.add_row({result.name, fmt::format("{}", result.ranks), fmt::format("{}", result.threads),
+                   time_text(result.together_ms), time_text(result.alone_ms), fmt::format("{:.2f}", result.speedup)});
+  return table.text(style_of(STDOUT_FILENO));
+}
+
+/// Each case on all ranks, and on the first one alone.
+void run_on_ranks(const BenchOptions& options) {
+  if (options.cases.empty()) refuse("bench", "on several ranks: name the cases, such as --cases lm-lstm-b40-h256-t300-v10000");
+  std::vector<bench::RanksResult> results;
+  for (const std::string& name : options.cases)
+    results.push_back(bench::run_ranks_case(name, options.threads, effort_of(options), options.ranks));
+  if (options.ranks->rank() != 0) return;
+  if (!options.json) fmt::print("{}", table_text(results));
+  for (const bench::RanksResult& result : results)
+    if (options.json) fmt::print("{}\n", bench::json_line(result));
+}
+
 void run_bench(const BenchOptions& options) {
   check(options);
+  if (options.ranks) return run_on_ranks(options);
+  if (options.scaling) {
+    fmt::print("{}", bench::scaling_tables());
+    return;
+  }
   if (options.costs) {
     fmt::print("{}", costs_text());
     return;
@@ -227,8 +256,10 @@ void run_bench(const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app) {
+void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
   const auto options = std::make_shared<BenchOptions>();
+  if (ranks) options->threads = 1;
+  options->ranks = std::move(ranks);
   options->peer.directory = THROUGHTIME_PEERS_DIRECTORY;
   CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone and against PyTorch");
   command
@@ -238,6 +269,7 @@ void add_bench_command(CLI::App& app) {
   command->add_option("--against", options->against, "A peer to measure as well: torch");
   command->add_flag("--costs", options->costs,
                     "Count what BPTT and FPTT ask for per sequence: gradients, updates, bytes of tape");
+  command->add_flag("--scaling", options->scaling, "The tables of the cost model of many ranks (docs/scaling.md)");
   command->add_flag("--json", options->json, "One JSON object per line and case");
   command->add_option("--threads", options->threads, "Threads of ours; the peer tries every count up to it")
       ->capture_default_str();

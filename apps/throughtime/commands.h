@@ -1,11 +1,15 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
+
+#include "throughtime/communicator.h"
 
 namespace throughtime {
 
 // Each adds one subcommand. A command throws InvalidInput (exit code 2), RunFailure (exit code 1) or Interrupted.
-void add_train_command(CLI::App& app);
+// `ranks`: the processes that work together; null: this is the only one. Commands without it run alone.
+void add_train_command(CLI::App& app, std::shared_ptr<Communicator> ranks);
 void add_stream_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
@@ -20,7 +24,7 @@ void add_reproduce_command(CLI::App& app);
 void add_diagnose_command(CLI::App& app);
 void add_list_command(CLI::App& app);
 void add_gradcheck_command(CLI::App& app);
-void add_bench_command(CLI::App& app);
+void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks);
 void add_data_command(CLI::App& app);
 void add_help_command(CLI::App& app);
 

@@ -1,24 +1,46 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "commands.h"
+#include "core/launch.h"
 #include "core/names.h"
 #include "interrupt.h"
 #include "throughtime/error.h"
+#include "train/environment.h"
 
 namespace {
 
 constexpr int run_failed = 1;
 constexpr int bad_input = 2;
 
-int complain(int code, const char* message) {
-  fmt::print(stderr, "throughtime: {}\n", message);
+/// Of several ranks that all fail alike the first one speaks; one that fails alone speaks and ends the others, which
+/// would wait for it for ever.
+int complain(int code, const char* message, throughtime::Communicator* ranks = nullptr) {
+  constexpr double patience = 2;  // seconds
+  const bool together = ranks == nullptr || ranks->meet(patience);
+  if (!together) fmt::print(stderr, "throughtime: rank {}: {}\n", ranks->rank(), message);
+  if (!together) ranks->abort(code);
+  if (ranks == nullptr || ranks->rank() == 0) fmt::print(stderr, "throughtime: {}\n", message);
   return code;
+}
+
+/// Commands that would do the same thing on every rank.
+void refuse_on_ranks(CLI::App& app, const std::vector<std::string>& shared) {
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::string name = command->get_name();
+    if (std::find(shared.begin(), shared.end(), name) != shared.end()) continue;
+    command->preparse_callback([name, shared](std::size_t) {
+      throughtime::refuse(name, "runs in one process; on several ranks there are only {}", fmt::join(shared, " and "));
+    });
+  }
 }
 
 /// Refuses a word that stands where a subcommand of `app`, or of its parsed subcommand, should be.
@@ -33,22 +55,33 @@ void refuse_unknown_command(const CLI::App& app) {
 }
 
 /// A usage error is one line; help that was asked for goes to stdout.
-int answer(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == 0) return app.exit(error);
+int answer(const CLI::App& app, const CLI::ParseError& error, throughtime::Communicator* ranks) {
+  const bool first = ranks == nullptr || ranks->rank() == 0;
+  if (error.get_exit_code() == 0) return first ? app.exit(error) : 0;
   try {
     refuse_unknown_command(app);
   } catch (const throughtime::InvalidInput& unknown) {
-    return complain(bad_input, unknown.what());
+    return complain(bad_input, unknown.what(), ranks);
   }
-  return complain(bad_input, fmt::format("{} (see throughtime --help)", error.what()).c_str());
+  return complain(bad_input, fmt::format("{} (see throughtime --help)", error.what()).c_str(), ranks);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::shared_ptr<throughtime::Communicator> ranks;
+  try {
+    ranks = throughtime::join_ranks();
+  } catch (const throughtime::InvalidInput& error) {
+    return complain(bad_input, error.what());
+  }
   CLI::App app("Train recurrent networks on sequences of any length, in the memory you choose.", "throughtime");
   app.require_subcommand(1);
-  throughtime::add_train_command(app);
+  app.set_version_flag("--version", [] {
+    return fmt::format("throughtime {} ({}); MPI: {}", throughtime::version(), throughtime::commit(),
+                       throughtime::mpi_text());
+  });
+  throughtime::add_train_command(app, ranks);
   throughtime::add_stream_command(app);
   throughtime::add_evaluate_command(app);
   throughtime::add_predict_command(app);
@@ -63,21 +96,23 @@ int main(int argc, char** argv) {
   throughtime::add_import_command(app);
   throughtime::add_list_command(app);
   throughtime::add_gradcheck_command(app);
-  throughtime::add_bench_command(app);
+  throughtime::add_bench_command(app, ranks);
   throughtime::add_data_command(app);
   throughtime::add_help_command(app);
+  if (ranks) refuse_on_ranks(app, {"train", "bench"});
   try {
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
-    return answer(app, error);
+    return answer(app, error, ranks.get());
   } catch (const throughtime::Interrupted& stop) {
-    return complain(stop.exit_code(), stop.what());
+    return complain(stop.exit_code(), stop.what(), ranks.get());
   } catch (const throughtime::InvalidInput& error) {
-    return complain(bad_input, error.what());
+    return complain(bad_input, error.what(), ranks.get());
   } catch (const std::bad_alloc&) {
-    return complain(run_failed, "not enough memory; try a smaller train.batch, task.length or model.hidden");
+    return complain(run_failed, "not enough memory; try a smaller train.batch, task.length or model.hidden",
+                    ranks.get());
   } catch (const std::exception& error) {
-    return complain(run_failed, error.what());
+    return complain(run_failed, error.what(), ranks.get());
   }
 }

@@ -11,7 +11,8 @@ void Narrator::on_start(const RunPlan& plan, std::int64_t iteration) {
   plan_ = plan;
   fmt::print(stderr, "{}: {}, {} steps, batch {}; baseline {} {:.4f} ({})\n", plan.name, plan.task, plan.steps,
              plan.batch, plan.metric, plan.baseline, plan.baseline_text);
-  fmt::print(stderr, "  {}, {} parameters; engine {}, {} thread{}\n", plan.cell, plan.parameters, plan.engine,
+  const std::string ranks = plan.ranks > 1 ? fmt::format("{} ranks, each ", plan.ranks) : "";
+  fmt::print(stderr, "  {}, {} parameters; engine {}, {}{} thread{}\n", plan.cell, plan.parameters, plan.engine, ranks,
              plan.threads, plan.threads == 1 ? "" : "s");
   fmt::print(stderr, "  {}, tape {}; evaluation {}\n", plan.learner, bytes_text(plan.activation_bytes),
              bytes_text(plan.evaluation_bytes));
@@ -40,7 +41,7 @@ void throw_if_interrupted(const RunResult& result, const std::string& directory)
   if (result.end != RunEnd::interrupted) return;
   throw Interrupted(fmt::format("stopped at iteration {} of {}; go on with: throughtime train --resume {}",
                                 result.iteration, result.plan.iterations, directory),
-                    InterruptWatch::signal());
+                    InterruptWatch::signal() != 0 ? InterruptWatch::signal() : SIGTERM);  // another rank's signal
 }
 
 Outcome run_narrated_trial(const RunConfig& config, bool test, bool quiet, const std::string& command) {

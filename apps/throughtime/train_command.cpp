@@ -28,6 +28,8 @@ struct TrainArguments {
   bool force = false;
   bool quiet = false;
   bool json = false;
+  std::shared_ptr<Communicator> ranks = nullptr;
+  bool first_rank() const { return !ranks || ranks->rank() == 0; }
 };
 
 std::string number_text(double value) { return fmt::format("{:.5f}", value); }
@@ -68,21 +70,21 @@ std::vector<RunConfig> load_configs(const TrainArguments& arguments) {
     const std::string directory = run_directory(config);
     if (!directories.insert(directory).second)
       refuse("train", "two runs would write into {}; give them different names (run.name)", directory);
-    RunDirectory(directory).require_free(arguments.force);
+    on_first_rank(arguments.ranks.get(), [&] { RunDirectory(directory).require_free(arguments.force); });
   }
   // What the last file asks for must not be refused only after the first has been trained.
   if (configs.size() > 1)
-    for (const RunConfig& config : configs) Trainer{config};
+    for (const RunConfig& config : configs) Trainer(config, "", arguments.ranks);
   return configs;
 }
 
 template <class Train>
 RunResult narrated(const TrainArguments& arguments, const std::string& directory, Train train) {
   const std::unique_ptr<Observer> observer =
-      arguments.quiet ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
+      arguments.quiet || !arguments.first_rank() ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
   const RunResult result = train(*observer);
   throw_if_interrupted(result, directory);
-  if (arguments.json) fmt::print("{}\n", result_json(result, directory));
+  if (arguments.json && arguments.first_rank()) fmt::print("{}\n", result_json(result, directory));
   std::fflush(stdout);
   return result;
 }
@@ -91,7 +93,7 @@ std::vector<RunResult> resume(const TrainArguments& arguments) {
   if (!arguments.configs.empty() || arguments.force || !arguments.arm.empty())
     refuse("train", "--resume takes the configuration of the run: no configuration file, --arm or --force beside it");
   return {narrated(arguments, arguments.resume, [&](Observer& observer) {
-    return resume_run(arguments.resume, arguments.overrides, observer, arguments.previous);
+    return resume_run(arguments.resume, arguments.overrides, observer, arguments.previous, true, arguments.ranks);
   })};
 }
 
@@ -106,17 +108,19 @@ void train(TrainArguments arguments) {
     results = resume(arguments);
   } else {
     for (const RunConfig& config : load_configs(arguments))
-      results.push_back(narrated(arguments, run_directory(config),
-                                 [&](Observer& observer) { return train_run(config, observer, arguments.force); }));
+      results.push_back(narrated(arguments, run_directory(config), [&](Observer& observer) {
+        return train_run(config, observer, arguments.force, true, arguments.ranks);
+      }));
   }
-  if (!arguments.json) fmt::print("{}", summary(results));
+  if (!arguments.json && arguments.first_rank()) fmt::print("{}", summary(results));
 }
 
 }  // namespace
 
-void add_train_command(CLI::App& app) {
+void add_train_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
   CLI::App* command = app.add_subcommand("train", "Train what configuration files describe, one after the other");
   const auto arguments = std::make_shared<TrainArguments>();
+  arguments->ranks = std::move(ranks);
   command->add_option("config", arguments->configs, "TOML files (throughtime help options)");
   command->add_option("--set", arguments->overrides, "An option that overrides the files: train.batch=64")
       ->type_name("KEY=VALUE")

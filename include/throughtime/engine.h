@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "throughtime/communicator.h"
 #include "throughtime/model.h"
 #include "throughtime/optimizer.h"
 #include "throughtime/window.h"
@@ -67,19 +68,10 @@ class OptimizerState {
   std::vector<Buffer> moments;     // each as long as the buffer it serves
 };
 
-/// Sums vectors over processes; one process needs none.
-class Communicator {
- public:
-  virtual ~Communicator() = default;
-  virtual int ranks() const = 0;
-  virtual void all_reduce_sum(std::span<float> values) = 0;
-  virtual void all_reduce_sum(std::span<double> values) = 0;
-};
-
 struct EngineConfig {
   std::string name = "cpu";
   int threads = 1;
-  std::shared_ptr<Communicator> communicator;  // null: one process
+  std::shared_ptr<Communicator> communicator;  // null: one process; else each rank computes its rows of every window
 };
 
 struct UnrollCall {
@@ -170,6 +162,8 @@ class Engine {
   virtual void gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) = 0;
   virtual void scatter_add_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) = 0;
   virtual void scatter_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) = 0;
+  /// The sum of the ranks' buffers takes the place of each; nothing happens where there is one process.
+  virtual void sum_over_ranks(Buffer buffer) = 0;
 };
 
 /// Makes an engine by name: `reference` (double, plain loops) or `cpu` (float, fast).

@@ -42,6 +42,7 @@ class ForwardingEngine : public Engine {
   void scatter_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) override {
     inner_->scatter_rows(rows, width, indices, table);
   }
+  void sum_over_ranks(Buffer buffer) override { inner_->sum_over_ranks(buffer); }
 
  protected:
   Engine& inner() { return *inner_; }

@@ -57,6 +57,7 @@ struct Window {
   std::vector<std::int64_t> example;            // [B], or empty: which of a finite number of examples a row shows; -1: none
   std::uint64_t mask_key = 0;                   // key of the dropout masks
   std::int64_t mask_step = 0;                   // step 0 of this window is that step of the key's masks
+  int mask_row = 0;                             // row 0 of this window is that row of the key's masks
   bool continues = false;                       // rows go on where the previous stretch ended
 
   bool resets_at(int step, int row) const { return flag_at(step, row) == reset_flag; }

@@ -137,6 +137,7 @@ void slice(const Window& whole, int first, int length, Window& part) {
   part.example.assign(whole.example.begin(), whole.example.end());
   part.mask_key = whole.mask_key;
   part.mask_step = whole.mask_step + first;
+  part.mask_row = whole.mask_row;
   part.continues = first > 0 || whole.continues;
 }
 

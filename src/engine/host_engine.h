@@ -116,6 +116,9 @@ class HostEngine : public Engine {
       from += width;
     }
   }
+  void sum_over_ranks(Buffer buffer) override {
+    if (config_.communicator) config_.communicator->all_reduce_sum(std::span<Real>(change(buffer), buffer.size));
+  }
 
  protected:
   /// The numbers of a buffer, to read; refuses a handle that is none or of another engine.

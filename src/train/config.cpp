@@ -1,6 +1,7 @@
 #include "train/config.h"
 
 #include <fmt/ranges.h>
+#include <sched.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -320,11 +321,24 @@ ModelConfig make_model_config(const ModelOptions& options, const InputConfig& in
   return model;
 }
 
-EngineConfig make_engine_config(const RunOptions& options) {
+namespace {
+
+/// Cores that this process may use: a launcher may have bound it to some of the machine's.
+int cores_of_rank(const Communicator& ranks, int cores) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const int bound = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : cores;
+  return std::max(1, std::min(bound, cores / ranks.local_ranks()));
+}
+
+}  // namespace
+
+EngineConfig make_engine_config(const RunOptions& options, std::shared_ptr<Communicator> ranks) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   EngineConfig engine;
   engine.name = options.engine;
-  engine.threads = options.threads > 0 ? options.threads : cores;
+  engine.threads = options.threads > 0 ? options.threads : ranks ? cores_of_rank(*ranks, cores) : cores;
+  engine.communicator = std::move(ranks);
   return engine;
 }
 

@@ -99,6 +99,7 @@ std::string resolved_config(const RunConfig& config);
 /// The model that the options describe, with the inputs and the head that the task needs.
 ModelConfig make_model_config(const ModelOptions& options, const Task& task);
 ModelConfig make_model_config(const ModelOptions& options, const InputConfig& input, const HeadConfig& head);
-EngineConfig make_engine_config(const RunOptions& options);
+/// `ranks`: those that train together; null: one process. Those of one machine share its cores.
+EngineConfig make_engine_config(const RunOptions& options, std::shared_ptr<Communicator> ranks = nullptr);
 
 }  // namespace throughtime

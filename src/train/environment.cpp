@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/instructions.h"
+#include "core/launch.h"
 
 // Known when the build is configured.
 #ifndef THROUGHTIME_VERSION
@@ -66,6 +67,8 @@ std::string environment_json(const RunPlan& plan) {
       {"instructions", instruction_set()},
       {"engine", plan.engine},
       {"threads", plan.threads},
+      {"ranks", plan.ranks},
+      {"mpi", mpi_text()},
       {"libraries",
        {{"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
         {"highway", fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH)},

@@ -48,6 +48,11 @@ const char* end_text(RunEnd end) {
   return "";
 }
 
+bool saves_after(const IterationEnd& end, const RunConfig& config) {
+  const std::int64_t every = config.run.checkpoint_every;
+  return end.last || end.improved || (every > 0 && end.iteration % every == 0);
+}
+
 }  // namespace
 
 void RecordLengths::archive(Archive& archive) {
@@ -123,8 +128,7 @@ void Recorder::on_validation(const Evaluation& evaluation) {
 }
 
 void Recorder::on_iteration(const IterationEnd& end) {
-  const std::int64_t every = trainer_.config().run.checkpoint_every;
-  if (end.last || end.improved || (every > 0 && end.iteration % every == 0)) save_checkpoint(end.improved);
+  if (saves_after(end, trainer_.config())) save_checkpoint(end.improved);
 }
 
 void Recorder::on_end(const RunResult& result) {
@@ -151,9 +155,23 @@ void Recorder::save_checkpoint(bool best) {
   trainer_.archive(archive);
   RecordLengths lengths{.metrics = metrics_.size(), .table = table_.size(), .events = events_.size()};
   lengths.archive(archive);
-  CheckpointStore checkpoints = directory_.checkpoints();
-  checkpoints.save(file);
-  if (best) checkpoints.mark_best();
+  on_first_rank(trainer_.ranks(), [&] {
+    CheckpointStore checkpoints = directory_.checkpoints();
+    checkpoints.save(file);
+    if (best) checkpoints.mark_best();
+  });
+}
+
+Follower::Follower(Trainer& trainer, Observer& other) : trainer_(trainer), other_(other) {
+  trainer.diagnostics();  // the recorder asks for them: a learner may have to collect them from all ranks
+}
+
+void Follower::on_iteration(const IterationEnd& end) {
+  if (!saves_after(end, trainer_.config())) return;
+  TensorFile file;
+  SavingArchive archive(file);
+  trainer_.archive(archive);
+  on_first_rank(trainer_.ranks(), [] {});
 }
 
 std::string result_json(const RunResult& result, const std::string& run) {
@@ -186,6 +204,7 @@ std::string result_json(const RunResult& result, const std::string& run) {
   line["end"] = end_text(result.end);
   line["engine"] = plan.engine;
   line["threads"] = plan.threads;
+  if (plan.ranks > 1) line["ranks"] = plan.ranks;
   line["run"] = run;
   line["seed"] = plan.seed;
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);

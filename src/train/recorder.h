@@ -54,6 +54,19 @@ class Recorder final : public Observer {
   EventFile events_;
 };
 
+/// What the other ranks do while rank 0 writes the run down: they take part in its checkpoints, and write nothing.
+class Follower final : public Observer {
+ public:
+  /// `other` may want to stop the run.
+  Follower(Trainer& trainer, Observer& other);
+  void on_iteration(const IterationEnd& end) override;
+  bool wants_stop() override { return other_.wants_stop(); }
+
+ private:
+  Trainer& trainer_;
+  Observer& other_;
+};
+
 /// The result as one line of JSON: what `train --json` prints and result.json holds. `run`: the run's directory.
 std::string result_json(const RunResult& result, const std::string& run);
 

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "throughtime/error.h"
+#include "train/agreement.h"
 #include "train/environment.h"
 #include "train/files.h"
 #include "train/recorder.h"
@@ -48,6 +49,10 @@ class RecordedObserver final : public Observer {
 
 RunResult train_recorded(RunDirectory& directory, Trainer& trainer, const RecordLengths& lengths, Observer& observer,
                          bool test) {
+  if (trainer.ranks() != nullptr && trainer.ranks()->rank() > 0) {
+    Follower follower(trainer, observer);
+    return trainer.run(follower, test);
+  }
   RunLog log(directory.log());
   std::filesystem::remove(directory.result());  // of an earlier end
   try {
@@ -116,33 +121,41 @@ RecordLengths load_state(const TensorFile& file, Trainer& trainer) {
 
 }  // namespace
 
-RunResult train_run(const RunConfig& config, Observer& observer, bool force, bool test) {
+RunResult train_run(const RunConfig& config, Observer& observer, bool force, bool test,
+                    std::shared_ptr<Communicator> ranks) {
+  require_same_config(ranks.get(), config);
   RunDirectory directory(run_directory(config));
-  directory.require_free(force);
-  Trainer trainer(config);
-  prepare(directory, trainer, force);
+  on_first_rank(ranks.get(), [&] { directory.require_free(force); });
+  Trainer trainer(config, "", ranks);
+  require_same_data(ranks.get(), trainer.task(), config.train.batch);
+  on_first_rank(ranks.get(), [&] { prepare(directory, trainer, force); });
   return train_recorded(directory, trainer, {}, observer, test);
 }
 
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
-                     bool previous, bool test) {
+                     bool previous, bool test, std::shared_ptr<Communicator> ranks) {
   if (is_stream_run(run))
     refuse("train", "{} is the run of a stream: it goes on with throughtime stream --resume {}", run.string(), run.string());
   RunDirectory directory(run);
   const RunConfig config = directory.load_config(overrides);
-  directory.lock();
+  require_same_config(ranks.get(), config);
   CheckpointStore checkpoints = directory.checkpoints();
-  if (previous) checkpoints.go_back();
-  Trainer trainer(config, directory.task().string());
+  on_first_rank(ranks.get(), [&] {
+    directory.lock();
+    if (previous) checkpoints.go_back();
+  });
+  Trainer trainer(config, directory.task().string(), ranks);
+  require_same_data(ranks.get(), trainer.task(), config.train.batch);
   RecordLengths lengths;
-  if (!checkpoints.empty()) {
-    lengths = load_state(checkpoints.load(), trainer);
+  if (!checkpoints.empty()) lengths = load_state(checkpoints.load(), trainer);
+  require_same(ranks.get(), "checkpoint", static_cast<std::uint64_t>(trainer.iteration()));
+  on_first_rank(ranks.get(), [&] {
     // A crash may have come between the two names of a checkpoint that is the best one.
     const std::optional<Evaluation>& best = trainer.best_validation();
     if (best && best->iteration == trainer.iteration() && std::filesystem::exists(checkpoints.last()))
       checkpoints.mark_best();
-  }
-  if (!overrides.empty()) replace_file(directory.config(), resolved_config(config));
+    if (!overrides.empty()) replace_file(directory.config(), resolved_config(config));
+  });
   return train_recorded(directory, trainer, lengths, observer, test);
 }
 

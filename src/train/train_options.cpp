@@ -64,7 +64,7 @@ void add_run_options(std::vector<Option>& table) {
       {
           {"run.name", FIELD(std::string, run.name), "name in tables; empty: the configuration file's"},
           {"run.engine", FIELD(std::string, run.engine), "what computes", {}, engine_names},
-          {"run.threads", FIELD(int, run.threads), "threads of the engine; 0: one per core", between(0, 1024)},
+          {"run.threads", FIELD(int, run.threads), "threads of the engine; 0: one per core, shared by the ranks of a machine", between(0, 1024)},
           {"run.directory", FIELD(std::string, run.directory), "where the run's files go; empty: runs/NAME"},
           {"run.checkpoint_every", FIELD(std::int64_t, run.checkpoint_every),
            "iterations between checkpoints; 0: only at the end, at a stop and at a better validation", at_least(0)},

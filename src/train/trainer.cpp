@@ -37,13 +37,37 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
   return task;
 }
 
+/// What an update of a learner works on side by side, and the option that says how many of them there are.
+struct Shared {
+  int count = 0;
+  std::string what, option;
+};
+
+Shared shared_by_ranks(const RunConfig& config, int steps) {
+  const LearnerConfig& learner = config.learner;
+  if (learner.name == "fpp" && learner.fpp.batch == "blocks") return {learner.fpp.blocks, "trajectories", "learner.fpp_blocks"};
+  if (learner.name != "target_propagation") return {config.train.batch, "rows of a batch", "train.batch"};
+  const int shard = learner.target.shard > 0 ? learner.target.shard : steps;
+  const int blocks = std::min(shard, (steps + learner.target.block - 1) / learner.target.block);
+  return {config.train.batch * blocks, "blocks", "train.batch, learner.tprop_block and learner.tprop_shard"};
+}
+
+/// A rank that has nothing to do would only wait.
+void require_work(const RunConfig& config, int steps, int ranks) {
+  const Shared shared = shared_by_ranks(config, steps);
+  if (ranks > shared.count)
+    refuse("train", "{} ranks cannot share {} {} ({}); start {} at most", ranks, shared.count, shared.what, shared.option,
+           shared.count);
+}
+
 }  // namespace
 
-Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
+Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)
     : config_(config),
+      ranks_(std::move(ranks)),
       task_(make_saved_task(config, task_directory)),
       model_(make_model_config(config.model, *task_)),
-      engine_(make_engine(model_, make_engine_config(config.run))),
+      engine_(make_engine(model_, make_engine_config(config.run, ranks_))),
       trainee_(make_trainee(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                             config.optimizer.rule, config.optimizer.clip)),
       learner_(make_learner(config.learner, trainee_,
@@ -65,6 +89,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory)
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
       plan_(make_plan()),
       last_rate_(config.optimizer.rate) {
+  require_work(config, plan_.steps, plan_.ranks);
   if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
 }
 
@@ -81,6 +106,7 @@ RunPlan Trainer::make_plan() const {
           .cell = cell_text(model_),
           .engine = std::string(engine_->name()),
           .threads = engine_->threads(),
+          .ranks = ranks_ ? ranks_->ranks() : 1,
           .steps = task_->steps(),
           .batch = train.batch,
           .iterations = train.epochs > 0 ? of_epochs : train.iterations,
@@ -104,7 +130,7 @@ RunResult Trainer::run(Observer& observer, bool test) {
     if (iteration_ % train.report_every == 0 || iteration_ == plan_.iterations) observer.on_progress(report());
     const bool look = train.evaluate_every > 0 && iteration_ % train.evaluate_every == 0;
     const bool improved = look && validate(observer);
-    const bool stop = !finished() && observer.wants_stop();
+    const bool stop = !finished() && on_any_rank(ranks(), observer.wants_stop());
     observer.on_iteration({.iteration = iteration_, .improved = improved, .last = stop || finished()});
     if (stop) return result(RunEnd::interrupted);
   }

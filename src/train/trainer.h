@@ -20,7 +20,8 @@ struct RunPlan {
   std::string learner;
   std::string cell;  // of every layer, joined by " + " where they differ
   std::string engine;
-  int threads = 0;
+  int threads = 0;  // of each rank
+  int ranks = 1;    // processes that share the rows of a batch
   int steps = 0;  // of a training sequence
   int batch = 0;
   std::int64_t iterations = 0;
@@ -89,7 +90,9 @@ class Observer {
 class Trainer {
  public:
   /// `task_directory`: where the task saved what belongs to a model (Task::save); empty: nothing was saved.
-  explicit Trainer(const RunConfig& config, const std::string& task_directory = "");
+  /// `ranks`: the processes that train this run together; each has a trainer and makes the same calls.
+  explicit Trainer(const RunConfig& config, const std::string& task_directory = "",
+                   std::shared_ptr<Communicator> ranks = nullptr);
 
   const RunPlan& plan() const { return plan_; }
   const RunConfig& config() const { return config_; }
@@ -100,6 +103,8 @@ class Trainer {
   Task& task() { return *task_; }
   Engine& engine() { return *engine_; }
   Buffer parameters() const { return trainee_.parameters; }
+  /// Null: one process.
+  Communicator* ranks() const { return ranks_.get(); }
 
   /// Trains to the last iteration, then tests unless told not to. Fails when the loss is no longer a finite number.
   RunResult run(Observer& observer, bool test = true);
@@ -125,6 +130,7 @@ class Trainer {
   void archive_best(Archive& archive);
 
   RunConfig config_;
+  std::shared_ptr<Communicator> ranks_;
   std::unique_ptr<Task> task_;
   Model model_;
   std::unique_ptr<Engine> engine_;

@@ -54,8 +54,6 @@ class CpuEngine final : public HostEngine<float> {
       arrays.multiplier = change(call.regulariser->multiplier);
       arrays.diagnostics = change_or_null(call.regulariser->diagnostics);
     }
-    if (config_.communicator)
-      config_.communicator->all_reduce_sum(std::span<float>(arrays.gradient, arrays.size));
     updater_.run(call, optimizer, arrays, pool_);
   }
 

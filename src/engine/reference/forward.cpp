@@ -12,7 +12,8 @@ void apply_mask(const Pass& pass, const DropoutSite& site, int step, int row, in
                 bool always = false) {
   if (!(pass.tape.training || always) || !site.active()) return;
   const std::span mask(pass.tape.work.mask.data(), static_cast<std::size_t>(width));
-  write_mask(site, pass.window.mask_key, mask_step_at(pass.model.config().dropout, pass.window, step), row, mask);
+  write_mask(site, pass.window.mask_key, mask_step_at(pass.model.config().dropout, pass.window, step),
+             pass.window.mask_row + row, mask);
   for (int i = 0; i < width; ++i) values[i] *= mask[i];
 }
 

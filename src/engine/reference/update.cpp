@@ -13,7 +13,6 @@ void ReferenceEngine::apply_update(const UpdateCall& call) {
   const DynamicRegulariser* terms = call.regulariser;
   double* gradient = change(call.gradient);
   double* weights = change(call.target);
-  if (config_.communicator) config_.communicator->all_reduce_sum(std::span<double>(gradient, size));
 
   double scale = call.gradient_scale;
   RegulariserKernels<double>::Squares parts;

@@ -114,23 +114,6 @@ TEST_F(Update, RefusesWhatDoesNotFit) {
   EXPECT_REFUSED(engine->make_optimizer({.name = "adma"}, weights), "adam");
 }
 
-/// Pretends that a second process has the same gradient.
-class Doubling : public Communicator {
- public:
-  int ranks() const override { return 2; }
-  void all_reduce_sum(std::span<float> values) override {
-    for (float& x : values) x *= 2;
-  }
-  void all_reduce_sum(std::span<double> values) override {
-    for (double& x : values) x *= 2;
-  }
-};
-
-TEST_F(Update, SumsOverProcessesBeforeClipping) {
-  engine = make_engine(model, {.name = "reference", .threads = 1, .communicator = std::make_shared<Doubling>()});
-  expect_near(seen_gradient({0.4, -0.6}, 1.0, {.value = 1, .norm = 0}), {0.8, -1.0});
-}
-
 TEST_F(Vectors, AreCopiedFilledScaledAndAdded) {
   const Buffer x = buffer({1, 2, 3}), y = engine->allocate(3), sum = engine->allocate(1);
   EXPECT_EQ(engine->read(y), (std::vector<double>{0, 0, 0}));
