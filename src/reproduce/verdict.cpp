@@ -13,6 +13,13 @@ std::size_t fewest_seeds(const std::vector<Rule>& rules, const ArmValues& values
   return fewest;
 }
 
+/// Whether any arm of a rule has numbers, be they enough to decide it or not.
+bool was_run(const Rule& rule, const ArmValues& values) {
+  const std::vector<std::string> arms = rule.named_arms();
+  return std::any_of(arms.begin(), arms.end(),
+                     [&](const std::string& arm) { return !values_of(values, arm, rule.measure).empty(); });
+}
+
 }  // namespace
 
 Verdict judge(const std::vector<Rule>& rules, const ArmValues& values, const std::map<std::string, double>& paper,
@@ -23,7 +30,7 @@ Verdict judge(const std::vector<Rule>& rules, const ArmValues& values, const std
   for (const Rule& rule : rules) {
     verdict.checks.push_back(check_rule(rule, values, paper));
     const Check& check = verdict.checks.back();
-    any = any || check.met != Answer::unknown;
+    any = any || was_run(rule, values);
     all_met = all_met && check.met == Answer::yes;
     directed = directed || rule.trend;
     if (rule.trend) trend = std::min(trend, check.trend);

@@ -51,6 +51,11 @@ TEST(Verdict, AClaimWithoutADirectionIsToldAtFullScaleOnly) {
   EXPECT_EQ(judge(level, results({{0.001, 0.002, 0.001}}), {}, Scale::quick, 3).word, "too small to tell");
 }
 
+TEST(Verdict, SomeOfItsArmsAreTooFewToTell) {
+  const std::vector<Rule> both = {{.kind = "below", .arms = {"a", "b"}, .measure = mse, .high = 0.01}};
+  EXPECT_EQ(judge(both, results({{0.001, 0.002, 0.001}}), {}, Scale::full, 3).word, "too small to tell");
+}
+
 TEST(Verdict, WithoutNumbersNothingWasRun) {
   EXPECT_EQ(word(Scale::full, {}), "not run");
   EXPECT_EQ(word(Scale::quick, {}), "not run");
