@@ -32,6 +32,12 @@ int warm_up(const std::function<void()>& run, double sample_seconds) {
 
 }  // namespace
 
+double microseconds_of(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) refuse("bench", "the median of no values was asked for");
   std::sort(values.begin(), values.end());

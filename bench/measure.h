@@ -1,5 +1,7 @@
 #pragma once
 
+#include <time.h>
+
 #include <functional>
 #include <vector>
 
@@ -18,6 +20,9 @@ struct Effort {
   double seconds = 15;           // no new round after this time
   double sample_seconds = 0.005; // a sample repeats a short run until it has taken about this long
 };
+
+/// Microseconds since some moment, by CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID.
+double microseconds_of(clockid_t clock);
 
 /// Milliseconds per run of each subject, one sample per round; in every round the subjects run one after the other.
 /// A warm-up comes first and says how many runs make a sample.

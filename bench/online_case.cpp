@@ -23,12 +23,6 @@ int size_in(const std::string& name, const std::string& digits) {
   return static_cast<int>(value);
 }
 
-double microseconds_of(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
-}
-
 }  // namespace
 
 bool is_online_case(const std::string& name) { return name.starts_with("online-"); }

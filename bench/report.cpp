@@ -43,6 +43,7 @@ std::string json_line(const CaseResult& result) {
       {"floor_scaling", number_or_null(result.floor_scaling)},
       {"update_share", number_or_null(result.update_share)},
       {"updates_per_second", number_or_null(result.updates_per_second)},
+      {"updates_per_cpu_second", number_or_null(result.updates_per_cpu_second)},
       {"peer_threads", threads_or_null(result.peer)},
       {"tuned_peer_threads", threads_or_null(result.tuned_peer)},
   };

@@ -23,6 +23,7 @@ struct CaseResult {
   std::optional<double> floor_scaling;
   std::optional<double> update_share;  // fptt: of a run, clipping, optimizer, lambda and W-bar together
   std::optional<double> updates_per_second;  // of the parameters, with one thread
+  std::optional<double> updates_per_cpu_second;  // by the thread's own clock, which stands still while others run
 
   /// Time of the peer / ours: how many times faster ours is.
   std::optional<double> ratio() const { return peer ? std::optional(peer->milliseconds / ours_ms) : std::nullopt; }

@@ -92,12 +92,14 @@ std::string table_text(const std::vector<bench::CaseResult>& results, int thread
                {"floor's"},
                {"update"},
                {"updates/s"},
+               {"per cpu s"},
                {"activations"}});
   for (const bench::CaseResult& result : results)
     table.add_row({result.name, time_text(result.ours_ms), time_text(result.peer), ratio_text(result.ratio()),
                    time_text(result.tuned_peer), ratio_text(result.tuned_ratio()), time_text(result.floor_ms),
                    ratio_text(result.floor_ratio), time_text(result.ours_1_thread_ms), ratio_text(result.scaling),
                    ratio_text(result.floor_scaling), percent_text(result.update_share), rate_text(result.updates_per_second),
+                   rate_text(result.updates_per_cpu_second),
                    bytes_text(result.activation_bytes)});
   return table.text(style_of(STDOUT_FILENO));
 }

@@ -24,6 +24,7 @@ CaseResult full_result() {
   result.floor_scaling = 1.9;
   result.update_share = 0.03;
   result.updates_per_second = 250;
+  result.updates_per_cpu_second = 300;
   return result;
 }
 
@@ -34,7 +35,8 @@ TEST(BenchJson, HasEveryFieldOfACase) {
                          {"tuned_ratio", 5.0},           {"floor_ms", 3.0},    {"floor_ratio", 1.25},
                          {"activation_bytes", 1234},     {"scaling", 1.875},   {"ours_1_thread_ms", 7.5},
                          {"floor_scaling", 1.9},         {"peer_threads", 2},  {"tuned_peer_threads", 1},
-                         {"update_share", 0.03},         {"updates_per_second", 250.0}};
+                         {"update_share", 0.03},         {"updates_per_second", 250.0},
+                         {"updates_per_cpu_second", 300.0}};
   EXPECT_EQ(line, expected);
 }
 
@@ -46,7 +48,8 @@ TEST(BenchJson, WhatWasNotMeasuredIsNull) {
   result.ours_ms = 1;
   const json line = json::parse(json_line(result));
   for (const char* field : {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio",
-                            "ours_1_thread_ms", "scaling", "floor_scaling", "update_share", "updates_per_second"}) {
+                            "ours_1_thread_ms", "scaling", "floor_scaling", "update_share", "updates_per_second",
+                            "updates_per_cpu_second"}) {
     ASSERT_TRUE(line.contains(field)) << field;
     EXPECT_TRUE(line[field].is_null()) << field;
   }
