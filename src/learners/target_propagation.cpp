@@ -207,7 +207,7 @@ class TargetPropagation final : public Learner {
             .lambda = weight_};
   }
 
-  /// The first evaluation of a stretch counts as its training loss: H has not been fitted to its targets yet.
+  /// The first evaluation of a stretch counts as its training loss: a new H has not been fitted to its targets yet.
   void differentiate(TargetGradients wanted) {
     if (!counted_) wanted.loss_sum = loss_sum_, wanted.correct_sum = correct_sum_;
     counted_ = true;
