@@ -66,8 +66,9 @@ class OnRanks : public ::testing::TestWithParam<Variant> {
   RunConfig config(const std::string& run) const {
     RunConfig config = config_of(GetParam(), directory_ / run);
     config.train.batch = 5;  // no number of ranks divides it
-    if (config.learner.name == "fpp" && GetParam().learner == "fpp:blocks") {
-      config.learner.fpp.variant = "plain";
+    if (GetParam().learner == "fpp:blocks" || GetParam().learner == "fpp:fixed") config.learner.fpp.variant = "plain";
+    config.learner.fpp.fixed = GetParam().learner == "fpp:fixed";
+    if (GetParam().learner == "fpp:blocks") {
       config.learner.fpp.batch = "blocks";
       config.learner.fpp.blocks = 7;
     }
@@ -116,6 +117,7 @@ std::vector<Variant> variants() {
           {"cycle_world", "fpp:plain", "rmsprop", "constant", "reference"},
           {"copy", "fpp:decay", "sgd", "constant", "reference"},
           {"stream", "fpp:random", "adam", "constant", "reference"},
+          {"cycle_world", "fpp:fixed", "adam", "constant", "reference"},
           {"stream", "fpp:blocks", "sgd", "constant", "reference"},
           {"stream", "target_propagation:chain", "adam", "constant", "reference"},
           {"cycle_world", "target_propagation:zeros", "momentum", "constant", "reference"},
