@@ -141,6 +141,17 @@ TEST_F(MpiTest, ARankThatIsKilledEndsTheOthersAndTheRunGoesOn) {
   EXPECT_EQ(result("run")["iterations"], done + 20);
 }
 
+TEST_F(MpiTest, ASignalStopsAllRanksWithACheckpoint) {
+  write_config("name = \"bptt\"\n");
+  const Outcome outcome = shell(mpirun(2) + THROUGHTIME_COMMAND +
+                                " train run.toml --quiet --set train.iterations=100000000 --set run.directory=run "
+                                "</dev/null & while [ ! -s run/checkpoints/last.safetensors ]; do sleep 0.05; done; "
+                                "kill -TERM $!; wait $!");
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_NE(outcome.err.find("go on with: throughtime train --resume run"), std::string::npos) << outcome.err;
+  EXPECT_NE(text_of(path("run/log.txt")).find("interrupted at iteration"), std::string::npos);
+}
+
 TEST_F(MpiTest, TheProgramSaysWhichMpiItHas) {
   EXPECT_NE(run("--version").out.find("MPI: " + mpi_text()), std::string::npos);
 }

@@ -173,6 +173,16 @@ TEST(Ranks, WithDifferentDataAreRefusedOnAll) {
   });
 }
 
+TEST(Ranks, AllEndWithALossThatIsNoNumber) {
+  const ScratchDirectory directory;
+  ThreadRanks::run(3, [&](std::shared_ptr<Communicator> ranks) {
+    RunConfig config = config_of({"add", "bptt", "sgd", "constant", "cpu"}, directory / "run");
+    config.optimizer.rate = 1e30;
+    Observer silent;
+    EXPECT_THROW(train_run(config, silent, false, true, ranks), RunFailure);
+  });
+}
+
 TEST(Ranks, AreAllRefusedARunThatExists) {
   const ScratchDirectory directory;
   train_on(2, config_of(plain, directory / "run"));
