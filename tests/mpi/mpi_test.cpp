@@ -49,6 +49,7 @@ class MpiLearners : public MpiTest, public ::testing::WithParamInterface<const c
 INSTANTIATE_TEST_SUITE_P(Methods, MpiLearners,
                          ::testing::Values("name = \"bptt\"\n", "name = \"tbptt\"\npreset = \"paper\"\ntruncation = 4\n",
                                            "name = \"fptt\"\nwindows = 3\n",
+                                           "name = \"target_propagation\"\ntprop_block = 4\n",
                                            "name = \"fpp\"\nfpp_steps = 4\nfpp_buffer = 20\n",
                                            "name = \"adaptive_tbptt\"\nlags = 20\nburn_in = 4\nlongest = 8\n"
                                            "estimate_every = 5\n"));

@@ -130,6 +130,35 @@ INSTANTIATE_TEST_SUITE_P(Learners, OnRanks, ::testing::ValuesIn(variants()), [](
   return name;
 });
 
+/// Batch target propagation of one text in one row: more ranks than rows, each with some of its blocks.
+TEST(Ranks, ShareTheBlocksOfAText) {
+  const ScratchDirectory directory;
+  std::string words;
+  for (int i = 0; i < 300; ++i) words += "w" + std::to_string(i * i % 7) + (i % 9 == 8 ? "\n" : " ");
+  write_text(directory / "words.txt", words);
+  const auto config = [&](const std::string& run) {
+    RunConfig config = config_of({"text", "target_propagation:persist", "adagrad", "constant", "reference"}, directory / run);
+    config.task.corpus = "files";
+    config.task.files = {(directory / "words.txt").string()};
+    config.task.splits = {0.6, 0.2, 0.2};
+    config.task.length = 240;
+    config.learner.target.shard = 60;
+    config.learner.target.state_reset = false;
+    config.train.batch = 1;
+    config.train.iterations = 9;
+    return config;
+  };
+  Observer silent;
+  train_run(config("alone"), silent);
+  train_on(3, config("together"));
+  EXPECT_EQ(train_on(3, config("parts"), 4).end, RunEnd::interrupted);
+  resume_on(2, directory / "parts");
+  for (const char* run : {"together", "parts"})
+    expect_close_checkpoints(directory / "alone/checkpoints/last.safetensors",
+                             directory / run / "checkpoints/last.safetensors", 1e-9);
+  EXPECT_REFUSED(train_on(61, config("more")), "61 ranks cannot share ");
+}
+
 const Variant plain = {"add", "bptt", "adam", "constant", "cpu"};
 
 TEST(Ranks, RepeatARunBitForBit) {
