@@ -32,7 +32,9 @@ class MpiTest : public CommandTest {
                                      "[train]\niterations = 30\nbatch = 6\nevaluate_every = 10\nreport_every = 5\n"
                                      "[run]\nthreads = 1\ncheckpoint_every = 10\n");
   }
-  nlohmann::json result(const std::string& run) const { return nlohmann::json::parse(text_of(path(run + "/result.json"))); }
+  nlohmann::json result(const std::string& run) const {
+    return nlohmann::json::parse(text_of(path(run + "/result.json")));
+  }
   std::string checkpoint(const std::string& run) const {
     std::string bytes;
     for (const Tensor& tensor : read_tensors(path(run + "/checkpoints/last.safetensors"), true).tensors) {
@@ -47,7 +49,8 @@ class MpiTest : public CommandTest {
 class MpiLearners : public MpiTest, public ::testing::WithParamInterface<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Methods, MpiLearners,
-                         ::testing::Values("name = \"bptt\"\n", "name = \"tbptt\"\npreset = \"paper\"\ntruncation = 4\n",
+                         ::testing::Values("name = \"bptt\"\n",
+                                           "name = \"tbptt\"\npreset = \"paper\"\ntruncation = 4\n",
                                            "name = \"fptt\"\nwindows = 3\n",
                                            "name = \"target_propagation\"\ntprop_block = 4\n",
                                            "name = \"fpp\"\nfpp_steps = 4\nfpp_buffer = 20\n",
@@ -130,9 +133,9 @@ TEST_F(MpiTest, ARankThatIsKilledEndsTheOthersAndTheRunGoesOn) {
   // The second rank tells its process id; it is killed as soon as there is a checkpoint.
   const std::string second = "sh -c 'echo $$ >pid; exec " + std::string(THROUGHTIME_COMMAND) + train + "'";
   const auto begin = std::chrono::steady_clock::now();
-  const Outcome outcome = shell(
-      "(while [ ! -s run/checkpoints/last.safetensors ]; do sleep 0.05; done; kill -9 $(cat pid)) & " + mpirun(1) +
-      THROUGHTIME_COMMAND + train + " : -n 1 " + second + " </dev/null");
+  const Outcome outcome =
+      shell("(while [ ! -s run/checkpoints/last.safetensors ]; do sleep 0.05; done; kill -9 $(cat pid)) & " +
+            mpirun(1) + THROUGHTIME_COMMAND + train + " : -n 1 " + second + " </dev/null");
   EXPECT_NE(outcome.code, 0);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   const std::int64_t done =

@@ -137,7 +137,8 @@ TEST(Ranks, ShareTheBlocksOfAText) {
   for (int i = 0; i < 300; ++i) words += "w" + std::to_string(i * i % 7) + (i % 9 == 8 ? "\n" : " ");
   write_text(directory / "words.txt", words);
   const auto config = [&](const std::string& run) {
-    RunConfig config = config_of({"text", "target_propagation:persist", "adagrad", "constant", "reference"}, directory / run);
+    RunConfig config =
+        config_of({"text", "target_propagation:persist", "adagrad", "constant", "reference"}, directory / run);
     config.task.corpus = "files";
     config.task.files = {(directory / "words.txt").string()};
     config.task.splits = {0.6, 0.2, 0.2};
@@ -170,7 +171,8 @@ TEST(Ranks, RepeatARunBitForBit) {
 
 TEST(Ranks, MoreThanRowsAreRefused) {
   const ScratchDirectory directory;
-  EXPECT_REFUSED(train_on(5, config_of(plain, directory / "run")), "5 ranks cannot share 4 rows of a batch (train.batch)");
+  EXPECT_REFUSED(train_on(5, config_of(plain, directory / "run")),
+                 "5 ranks cannot share 4 rows of a batch (train.batch)");
   EXPECT_FALSE(std::filesystem::exists(directory / "run"));
 }
 
@@ -181,7 +183,8 @@ TEST(Ranks, WithDifferentConfigurationsAreRefusedOnAll) {
     config.run.threads = 1 + ranks->rank();  // may differ
     if (ranks->rank() == 1) config.train.seed = 9;
     Observer silent;
-    EXPECT_REFUSED(train_run(config, silent, false, true, ranks), "[ranks] the configuration of rank 1 is not that of rank 0");
+    EXPECT_REFUSED(train_run(config, silent, false, true, ranks),
+                   "[ranks] the configuration of rank 1 is not that of rank 0");
   });
 }
 

@@ -20,9 +20,9 @@ namespace throughtime {
 namespace {
 
 /// Data-parallel training without a word in the learners. Every rank runs the same learner on the same windows of the
-/// whole batch, and this engine computes its share of the rows. So scales, random numbers, example numbers and everything
-/// else that a learner decides are those of one process. The engine knows of each buffer where its numbers are
-/// (Placement), and moves them only where somebody asks for numbers that this rank does not have:
+/// whole batch, and this engine computes its share of the rows. So scales, random numbers, example numbers and
+/// everything else that a learner decides are those of one process. The engine knows of each buffer where its numbers
+/// are (Placement), and moves them only where somebody asks for numbers that this rank does not have:
 ///   unroll, pull_back   make states, losses, predictions and taps by rows; gradients and sums of losses in parts
 ///   apply_update        sums a gradient that is in parts over the ranks: the one message of most updates
 ///   read                gathers rows and sums parts, so every rank reads the numbers of the whole batch
@@ -109,8 +109,7 @@ class RankEngine final : public ForwardingEngine {
 // ---------------------------------------------------------------- windows
 
 void require_batch(std::string_view speaker, const Window& window, int batch) {
-  if (window.batch != batch)
-    refuse(speaker, "the window has {} rows, its tape was made for {}", window.batch, batch);
+  if (window.batch != batch) refuse(speaker, "the window has {} rows, its tape was made for {}", window.batch, batch);
 }
 
 void RankEngine::unroll(const UnrollCall& call) {
@@ -318,7 +317,8 @@ void RankEngine::gather_rows(Buffer table, int width, std::span<const std::int64
   if (at(table).in_parts() && !all_of_rows) make_whole(table);
   if (at(table).by_rows() && at(table).width != width) make_whole(table);
   const Placement from = at(table);
-  const bool fits = from.by_rows() && rows.size / static_cast<std::size_t>(width) % static_cast<std::size_t>(from.batch) == 0 &&
+  const bool fits = from.by_rows() &&
+                    rows.size / static_cast<std::size_t>(width) % static_cast<std::size_t>(from.batch) == 0 &&
                     (all_of_rows || at(rows).whole() || at(rows) == from);
   if (!all_of_rows && !fits) make_whole(rows);
   inner().gather_rows(table, width, indices, rows);
@@ -330,7 +330,8 @@ void RankEngine::gather_rows(Buffer table, int width, std::span<const std::int64
 }
 
 /// Makes what a scatter finds such that doing it on every rank is right; false where it was done here already.
-bool RankEngine::prepare_scatter(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table, bool add) {
+bool RankEngine::prepare_scatter(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table,
+                                 bool add) {
   if (at(rows).in_parts() || (at(rows).by_rows() && at(rows).width != width)) make_whole(rows);
   if ((at(table).in_parts() && !add) || (at(table).by_rows() && at(table).width != width)) make_whole(table);
   if (at(rows).by_rows()) {

@@ -5,8 +5,7 @@
 
 namespace throughtime {
 
-void RowExchange::share(Buffer buffer, int width, std::span<const std::int64_t> rows,
-                        std::span<const int> owners) {
+void RowExchange::share(Buffer buffer, int width, std::span<const std::int64_t> rows, std::span<const int> owners) {
   if (rows.empty()) return;
   const std::size_t size = rows.size() * static_cast<std::size_t>(width);
   const std::size_t many = std::bit_ceil(rows.size());

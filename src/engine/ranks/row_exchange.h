@@ -10,7 +10,8 @@
 
 namespace throughtime {
 
-/// Moves rows of buffers from the ranks that have them to all others. All ranks make the same calls with the same lists.
+/// Moves rows of buffers from the ranks that have them to all others. All ranks make the same calls with the same
+/// lists.
 class RowExchange {
  public:
   RowExchange(Engine& inner, Communicator& ranks) : inner_(inner), ranks_(ranks) {}
@@ -25,8 +26,8 @@ class RowExchange {
   Communicator& ranks_;
   std::map<std::pair<std::size_t, int>, Buffer> rooms_;  // for rows that travel, by how many there are and their width
   std::vector<double> values_;                           // of such a buffer
-  std::vector<double> mine_, all_;   // what is sent, and what comes
-  std::vector<int> counts_, taken_;  // [ranks]
+  std::vector<double> mine_, all_;                       // what is sent, and what comes
+  std::vector<int> counts_, taken_;                      // [ranks]
 };
 
 }  // namespace throughtime
