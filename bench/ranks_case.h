@@ -15,11 +15,11 @@ struct RanksResult {
   int threads = 1;         // of each rank
   double together_ms = 0;  // medians
   double alone_ms = 0;
-  double speedup = 0;      // median over pairs of alone / together
+  double speedup = 0;  // median over pairs of alone / together
 };
 
-/// All ranks come here. Each computes its rows of the batch and gets the summed gradient; in turn with that, rank 0 runs
-/// the whole case alone with the same number of threads. Rank 0 has the result, the others an empty one.
+/// All ranks come here. Each computes its rows of the batch and gets the summed gradient; in turn with that, rank 0
+/// runs the whole case alone with the same number of threads. Rank 0 has the result, the others an empty one.
 RanksResult run_ranks_case(const std::string& name, int threads, const Effort& effort,
                            const std::shared_ptr<Communicator>& ranks);
 

@@ -8,8 +8,8 @@ namespace throughtime::bench {
 namespace {
 
 constexpr double number_bytes = 4;
-constexpr int all_rows = 512;          // of the data-parallel table
-constexpr int few_rows = 4;            // of the time-parallel table
+constexpr int all_rows = 512;  // of the data-parallel table
+constexpr int few_rows = 4;    // of the time-parallel table
 constexpr int sequence_steps = 100000;
 
 std::vector<Cluster> clusters() {
@@ -40,7 +40,8 @@ std::string data_table(const Cluster& cluster) {
 /// propagation may take until it is the slower one.
 std::string time_table(const Cluster& cluster) {
   std::string text = fmt::format("{}: {} sequences of {} steps\n\n", cluster.name, few_rows, sequence_steps);
-  text += "| net | windows of 200, at most 4 ranks | 8 ranks | 64 ranks | 512 ranks |\n| --- | --- | --- | --- | --- |\n";
+  text +=
+      "| net | windows of 200, at most 4 ranks | 8 ranks | 64 ranks | 512 ranks |\n| --- | --- | --- | --- | --- |\n";
   for (const Net& net : nets()) {
     double best = 1;
     for (int ranks = 1; ranks <= few_rows; ++ranks)
@@ -83,8 +84,8 @@ double data_parallel_speedup(const Net& net, const Cluster& cluster, int ranks, 
   const int working = std::min(ranks, rows);
   const int most = (rows + working - 1) / working;  // rows of the rank that all wait for
   const double alone = compute_seconds(net, cluster, static_cast<double>(rows) * steps);
-  return alone / (compute_seconds(net, cluster, static_cast<double>(most) * steps) +
-                  all_reduce_seconds(net, cluster, working));
+  return alone /
+         (compute_seconds(net, cluster, static_cast<double>(most) * steps) + all_reduce_seconds(net, cluster, working));
 }
 
 double time_parallel_speedup(const Net& net, const Cluster& cluster, int ranks, int rows, int steps) {

@@ -34,8 +34,8 @@ double boundary_seconds(const Net& net, const Cluster& cluster, int rows);
 /// How many times faster than one rank: windows of `steps` steps of `rows` rows with an update after each, where each
 /// rank has some of the rows. More ranks than rows are of no use.
 double data_parallel_speedup(const Net& net, const Cluster& cluster, int ranks, int rows, int steps);
-/// The same for batch target propagation: `rows` sequences of `steps` steps, of which each rank has a stretch; an update
-/// needs one exchange of boundary states and one all-reduce.
+/// The same for batch target propagation: `rows` sequences of `steps` steps, of which each rank has a stretch; an
+/// update needs one exchange of boundary states and one all-reduce.
 double time_parallel_speedup(const Net& net, const Cluster& cluster, int ranks, int rows, int steps);
 
 /// The tables of docs/scaling.md, as Markdown.

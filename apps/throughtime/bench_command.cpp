@@ -217,7 +217,8 @@ std::string table_text(const std::vector<bench::RanksResult>& results) {
 
 /// Each case on all ranks, and on the first one alone.
 void run_on_ranks(const BenchOptions& options) {
-  if (options.cases.empty()) refuse("bench", "on several ranks: name the cases, such as --cases lm-lstm-b40-h256-t300-v10000");
+  if (options.cases.empty())
+    refuse("bench", "on several ranks: name the cases, such as --cases lm-lstm-b40-h256-t300-v10000");
   std::vector<bench::RanksResult> results;
   for (const std::string& name : options.cases)
     results.push_back(bench::run_ranks_case(name, options.threads, effort_of(options), options.ranks));

@@ -80,8 +80,9 @@ std::vector<RunConfig> load_configs(const TrainArguments& arguments) {
 
 template <class Train>
 RunResult narrated(const TrainArguments& arguments, const std::string& directory, Train train) {
+  const bool silent = arguments.quiet || !arguments.first_rank();
   const std::unique_ptr<Observer> observer =
-      arguments.quiet || !arguments.first_rank() ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
+      silent ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
   const RunResult result = train(*observer);
   throw_if_interrupted(result, directory);
   if (arguments.json && arguments.first_rank()) fmt::print("{}\n", result_json(result, directory));

@@ -72,8 +72,8 @@ class MpiRanks final : public Communicator {
  private:
   static constexpr std::size_t few = 4096;  // numbers that are sent to everybody rather than in shares
 
-  /// Sums in the order of the ranks, whatever the network does: MPI_Allreduce promises no order. Each rank gets a share of
-  /// the numbers from all others, adds them up, and gives the sums to all.
+  /// Sums in the order of the ranks, whatever the network does: MPI_Allreduce promises no order. Each rank gets a share
+  /// of the numbers from all others, adds them up, and gives the sums to all.
   template <class Real>
   void sum(std::span<Real> values, std::vector<Real>& share, std::vector<Real>& all) {
     const MPI_Datatype type = type_of(Real());
@@ -84,7 +84,8 @@ class MpiRanks final : public Communicator {
       add_up(all, values);
       return;
     }
-    for (int rank = 0; rank < ranks_; ++rank) counts_[static_cast<std::size_t>(rank)] = share_of(size, rank, ranks_).count;
+    for (int rank = 0; rank < ranks_; ++rank)
+      counts_[static_cast<std::size_t>(rank)] = share_of(size, rank, ranks_).count;
     set_begins(counts_);
     const RowShare mine = share_of(size, rank_, ranks_);
     share.resize(static_cast<std::size_t>(mine.count));

@@ -25,7 +25,8 @@ struct BatchMode {
 
   /// Parameters after some passes over the recording, and the means on the way.
   std::vector<double> train(int passes, std::shared_ptr<Communicator> ranks) const {
-    const auto engine = make_engine(*problem.model, {.name = "reference", .threads = 1, .communicator = std::move(ranks)});
+    const auto engine =
+        make_engine(*problem.model, {.name = "reference", .threads = 1, .communicator = std::move(ranks)});
     Trainee trainee = make_trainee(*engine, problem.parameters, {.name = "adam"}, {.value = 0, .norm = 1});
     const auto learner = make_learner(config, trainee, shape);
     std::vector<double> seen;
@@ -57,8 +58,8 @@ TEST(TargetRanks, ShareTheBlocksOfOneRecording) {
     }
 }
 
-/// Each rank has consecutive blocks. From the second pass on, an evaluation moves the states at the ends of its stretch and
-/// no others: of 12 states of 3 numbers each, those of 3 borders (one of them from the last rank to the first).
+/// Each rank has consecutive blocks. From the second pass on, an evaluation moves the states at the ends of its stretch
+/// and no others: of 12 states of 3 numbers each, those of 3 borders (one of them from the last rank to the first).
 TEST(TargetRanks, ExchangeOnlyTheStatesBetweenThem) {
   BatchMode mode;
   mode.config.target.shard = 12;
@@ -67,7 +68,8 @@ TEST(TargetRanks, ExchangeOnlyTheStatesBetweenThem) {
   };
   const std::size_t of_a_pass = gathered(4) - gathered(3);
   EXPECT_EQ(of_a_pass, gathered(3) - gathered(2));
-  // Two steps on H: targets of the springs, and their pull; one on theta: targets and the last state; the duals: targets.
+  // Two steps on H: targets of the springs, and their pull; one on theta: targets and the last state; the duals:
+  // targets.
   const std::size_t border = 3 * 3, last_state = 3;
   EXPECT_LE(of_a_pass, 6 * border + 2 * last_state);
   EXPECT_GT(of_a_pass, 0u);

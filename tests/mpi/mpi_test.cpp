@@ -32,7 +32,9 @@ class MpiTest : public CommandTest {
                                      "[train]\niterations = 30\nbatch = 6\nevaluate_every = 10\nreport_every = 5\n"
                                      "[run]\nthreads = 1\ncheckpoint_every = 10\n");
   }
-  nlohmann::json result(const std::string& run) const { return nlohmann::json::parse(text_of(path(run + "/result.json"))); }
+  nlohmann::json result(const std::string& run) const {
+    return nlohmann::json::parse(text_of(path(run + "/result.json")));
+  }
   std::string checkpoint(const std::string& run) const {
     std::string bytes;
     for (const Tensor& tensor : read_tensors(path(run + "/checkpoints/last.safetensors"), true).tensors) {
@@ -47,8 +49,10 @@ class MpiTest : public CommandTest {
 class MpiLearners : public MpiTest, public ::testing::WithParamInterface<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Methods, MpiLearners,
-                         ::testing::Values("name = \"bptt\"\n", "name = \"tbptt\"\npreset = \"paper\"\ntruncation = 4\n",
+                         ::testing::Values("name = \"bptt\"\n",
+                                           "name = \"tbptt\"\npreset = \"paper\"\ntruncation = 4\n",
                                            "name = \"fptt\"\nwindows = 3\n",
+                                           "name = \"target_propagation\"\ntprop_block = 4\n",
                                            "name = \"fpp\"\nfpp_steps = 4\nfpp_buffer = 20\n",
                                            "name = \"adaptive_tbptt\"\nlags = 20\nburn_in = 4\nlongest = 8\n"
                                            "estimate_every = 5\n"));
@@ -129,9 +133,9 @@ TEST_F(MpiTest, ARankThatIsKilledEndsTheOthersAndTheRunGoesOn) {
   // The second rank tells its process id; it is killed as soon as there is a checkpoint.
   const std::string second = "sh -c 'echo $$ >pid; exec " + std::string(THROUGHTIME_COMMAND) + train + "'";
   const auto begin = std::chrono::steady_clock::now();
-  const Outcome outcome = shell(
-      "(while [ ! -s run/checkpoints/last.safetensors ]; do sleep 0.05; done; kill -9 $(cat pid)) & " + mpirun(1) +
-      THROUGHTIME_COMMAND + train + " : -n 1 " + second + " </dev/null");
+  const Outcome outcome =
+      shell("(while [ ! -s run/checkpoints/last.safetensors ]; do sleep 0.05; done; kill -9 $(cat pid)) & " +
+            mpirun(1) + THROUGHTIME_COMMAND + train + " : -n 1 " + second + " </dev/null");
   EXPECT_NE(outcome.code, 0);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
   const std::int64_t done =
@@ -139,6 +143,17 @@ TEST_F(MpiTest, ARankThatIsKilledEndsTheOthersAndTheRunGoesOn) {
   const Outcome resumed = on_ranks(2, "train --resume run --quiet --set train.iterations=" + std::to_string(done + 20));
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(result("run")["iterations"], done + 20);
+}
+
+TEST_F(MpiTest, ASignalStopsAllRanksWithACheckpoint) {
+  write_config("name = \"bptt\"\n");
+  const Outcome outcome = shell(mpirun(2) + THROUGHTIME_COMMAND +
+                                " train run.toml --quiet --set train.iterations=100000000 --set run.directory=run "
+                                "</dev/null & while [ ! -s run/checkpoints/last.safetensors ]; do sleep 0.05; done; "
+                                "kill -TERM $!; wait $!");
+  EXPECT_NE(outcome.code, 0);
+  EXPECT_NE(outcome.err.find("go on with: throughtime train --resume run"), std::string::npos) << outcome.err;
+  EXPECT_NE(text_of(path("run/log.txt")).find("interrupted at iteration"), std::string::npos);
 }
 
 TEST_F(MpiTest, TheProgramSaysWhichMpiItHas) {

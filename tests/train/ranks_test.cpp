@@ -66,8 +66,9 @@ class OnRanks : public ::testing::TestWithParam<Variant> {
   RunConfig config(const std::string& run) const {
     RunConfig config = config_of(GetParam(), directory_ / run);
     config.train.batch = 5;  // no number of ranks divides it
-    if (config.learner.name == "fpp" && GetParam().learner == "fpp:blocks") {
-      config.learner.fpp.variant = "plain";
+    if (GetParam().learner == "fpp:blocks" || GetParam().learner == "fpp:fixed") config.learner.fpp.variant = "plain";
+    config.learner.fpp.fixed = GetParam().learner == "fpp:fixed";
+    if (GetParam().learner == "fpp:blocks") {
       config.learner.fpp.batch = "blocks";
       config.learner.fpp.blocks = 7;
     }
@@ -116,6 +117,7 @@ std::vector<Variant> variants() {
           {"cycle_world", "fpp:plain", "rmsprop", "constant", "reference"},
           {"copy", "fpp:decay", "sgd", "constant", "reference"},
           {"stream", "fpp:random", "adam", "constant", "reference"},
+          {"cycle_world", "fpp:fixed", "adam", "constant", "reference"},
           {"stream", "fpp:blocks", "sgd", "constant", "reference"},
           {"stream", "target_propagation:chain", "adam", "constant", "reference"},
           {"cycle_world", "target_propagation:zeros", "momentum", "constant", "reference"},
@@ -128,6 +130,36 @@ INSTANTIATE_TEST_SUITE_P(Learners, OnRanks, ::testing::ValuesIn(variants()), [](
   return name;
 });
 
+/// Batch target propagation of one text in one row: more ranks than rows, each with some of its blocks.
+TEST(Ranks, ShareTheBlocksOfAText) {
+  const ScratchDirectory directory;
+  std::string words;
+  for (int i = 0; i < 300; ++i) words += "w" + std::to_string(i * i % 7) + (i % 9 == 8 ? "\n" : " ");
+  write_text(directory / "words.txt", words);
+  const auto config = [&](const std::string& run) {
+    RunConfig config =
+        config_of({"text", "target_propagation:persist", "adagrad", "constant", "reference"}, directory / run);
+    config.task.corpus = "files";
+    config.task.files = {(directory / "words.txt").string()};
+    config.task.splits = {0.6, 0.2, 0.2};
+    config.task.length = 240;
+    config.learner.target.shard = 60;
+    config.learner.target.state_reset = false;
+    config.train.batch = 1;
+    config.train.iterations = 9;
+    return config;
+  };
+  Observer silent;
+  train_run(config("alone"), silent);
+  train_on(3, config("together"));
+  EXPECT_EQ(train_on(3, config("parts"), 4).end, RunEnd::interrupted);
+  resume_on(2, directory / "parts");
+  for (const char* run : {"together", "parts"})
+    expect_close_checkpoints(directory / "alone/checkpoints/last.safetensors",
+                             directory / run / "checkpoints/last.safetensors", 1e-9);
+  EXPECT_REFUSED(train_on(61, config("more")), "61 ranks cannot share ");
+}
+
 const Variant plain = {"add", "bptt", "adam", "constant", "cpu"};
 
 TEST(Ranks, RepeatARunBitForBit) {
@@ -139,7 +171,8 @@ TEST(Ranks, RepeatARunBitForBit) {
 
 TEST(Ranks, MoreThanRowsAreRefused) {
   const ScratchDirectory directory;
-  EXPECT_REFUSED(train_on(5, config_of(plain, directory / "run")), "5 ranks cannot share 4 rows of a batch (train.batch)");
+  EXPECT_REFUSED(train_on(5, config_of(plain, directory / "run")),
+                 "5 ranks cannot share 4 rows of a batch (train.batch)");
   EXPECT_FALSE(std::filesystem::exists(directory / "run"));
 }
 
@@ -150,7 +183,8 @@ TEST(Ranks, WithDifferentConfigurationsAreRefusedOnAll) {
     config.run.threads = 1 + ranks->rank();  // may differ
     if (ranks->rank() == 1) config.train.seed = 9;
     Observer silent;
-    EXPECT_REFUSED(train_run(config, silent, false, true, ranks), "[ranks] the configuration of rank 1 is not that of rank 0");
+    EXPECT_REFUSED(train_run(config, silent, false, true, ranks),
+                   "[ranks] the configuration of rank 1 is not that of rank 0");
   });
 }
 
@@ -168,6 +202,16 @@ TEST(Ranks, WithDifferentDataAreRefusedOnAll) {
     config.task.standardise = false;
     Observer silent;
     EXPECT_REFUSED(train_run(config, silent, false, true, ranks), "[ranks] the data of rank 1 is not that of rank 0");
+  });
+}
+
+TEST(Ranks, AllEndWithALossThatIsNoNumber) {
+  const ScratchDirectory directory;
+  ThreadRanks::run(3, [&](std::shared_ptr<Communicator> ranks) {
+    RunConfig config = config_of({"add", "bptt", "sgd", "constant", "cpu"}, directory / "run");
+    config.optimizer.rate = 1e30;
+    Observer silent;
+    EXPECT_THROW(train_run(config, silent, false, true, ranks), RunFailure);
   });
 }
 

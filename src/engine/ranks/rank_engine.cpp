@@ -20,9 +20,9 @@ namespace throughtime {
 namespace {
 
 /// Data-parallel training without a word in the learners. Every rank runs the same learner on the same windows of the
-/// whole batch, and this engine computes its share of the rows. So scales, random numbers, example numbers and everything
-/// else that a learner decides are those of one process. The engine knows of each buffer where its numbers are
-/// (Placement), and moves them only where somebody asks for numbers that this rank does not have:
+/// whole batch, and this engine computes its share of the rows. So scales, random numbers, example numbers and
+/// everything else that a learner decides are those of one process. The engine knows of each buffer where its numbers
+/// are (Placement), and moves them only where somebody asks for numbers that this rank does not have:
 ///   unroll, pull_back   make states, losses, predictions and taps by rows; gradients and sums of losses in parts
 ///   apply_update        sums a gradient that is in parts over the ranks: the one message of most updates
 ///   read                gathers rows and sums parts, so every rank reads the numbers of the whole batch
@@ -85,9 +85,11 @@ class RankEngine final : public ForwardingEngine {
   int owner(const Placement& rows, std::int64_t row) const {
     return owner_of(static_cast<int>(row % rows.batch), rows.batch, ranks_->ranks());
   }
-  std::span<const std::int64_t> all_rows(std::size_t count);
-  std::span<const std::int64_t> moved_rows(const Placement& rows, std::span<const std::int64_t> indices);
+  void list_all(const Placement& rows, std::size_t count) const;
+  void list_gathered(const Placement& table, std::span<const std::int64_t> indices, bool all);
+  void list_scattered(const Placement& rows, std::span<const std::int64_t> indices);
   std::span<const std::int64_t> own_rows(const Placement& rows, std::size_t count);
+  void share_listed(Buffer buffer, int width) { exchange_.share(buffer, width, list_, owners_); }
   Buffer own_part(Buffer buffer, const Placement& rows, std::size_t which);
   double norm_of_rows(Buffer gradient);
   bool prepare_scatter(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table, bool add);
@@ -96,7 +98,9 @@ class RankEngine final : public ForwardingEngine {
   std::shared_ptr<Communicator> ranks_;
   mutable RowExchange exchange_;
   mutable std::deque<Placement> placements_;  // by the buffer's id; new buffers are whole: zeros everywhere
-  std::vector<std::int64_t> list_, to_;       // rows
+  mutable std::vector<std::int64_t> list_;    // rows, and who has them
+  mutable std::vector<int> owners_;
+  std::vector<std::int64_t> to_;
   Buffer own_rows_, square_;
   std::map<std::size_t, std::array<Buffer, 2>> own_parts_;  // room for the factors of a product, by their size
   std::vector<Buffer> updated_;                             // what an update reads and writes
@@ -105,8 +109,7 @@ class RankEngine final : public ForwardingEngine {
 // ---------------------------------------------------------------- windows
 
 void require_batch(std::string_view speaker, const Window& window, int batch) {
-  if (window.batch != batch)
-    refuse(speaker, "the window has {} rows, its tape was made for {}", window.batch, batch);
+  if (window.batch != batch) refuse(speaker, "the window has {} rows, its tape was made for {}", window.batch, batch);
 }
 
 void RankEngine::unroll(const UnrollCall& call) {
@@ -181,9 +184,10 @@ void RankEngine::pull_back(const PullBackCall& call) {
 void RankEngine::make_whole(Buffer buffer) {
   const Placement placement = at(buffer);
   if (placement.in_parts()) inner().sum_over_ranks(buffer);
-  if (placement.by_rows())
-    exchange_.share(buffer, placement.width, all_rows(buffer.size / static_cast<std::size_t>(placement.width)),
-                    [&](std::int64_t row) { return owner(placement, row); });
+  if (placement.by_rows()) {
+    list_all(placement, buffer.size / static_cast<std::size_t>(placement.width));
+    share_listed(buffer, placement.width);
+  }
   at(buffer) = {};
 }
 
@@ -204,22 +208,34 @@ void RankEngine::read(Buffer buffer, std::span<double> values) const {
   ForwardingEngine::read(buffer, values);
   const Placement placement = at(buffer);
   if (placement.in_parts()) ranks_->all_reduce_sum(values);
-  if (placement.by_rows())
-    exchange_.share(values, placement.width, [&](std::int64_t row) { return owner(placement, row); });
+  if (!placement.by_rows()) return;
+  list_all(placement, values.size() / static_cast<std::size_t>(placement.width));
+  exchange_.share(values, placement.width, owners_);
 }
 
-std::span<const std::int64_t> RankEngine::all_rows(std::size_t count) {
+void RankEngine::list_all(const Placement& rows, std::size_t count) const {
   list_.resize(count);
+  owners_.resize(count);
   std::iota(list_.begin(), list_.end(), 0);
-  return list_;
+  for (std::size_t row = 0; row < count; ++row) owners_[row] = owner(rows, static_cast<std::int64_t>(row));
 }
 
-/// Rows i that do not belong to the rank that has row indices[i]: those that a gather or scatter moves between ranks.
-std::span<const std::int64_t> RankEngine::moved_rows(const Placement& rows, std::span<const std::int64_t> indices) {
+/// Rows i of a gather whose rank is not the one of row indices[i] of the table, which has the numbers; or all of them.
+void RankEngine::list_gathered(const Placement& table, std::span<const std::int64_t> indices, bool all) {
   list_.clear();
-  for (std::size_t i = 0; i < indices.size(); ++i)
-    if (owner(rows, static_cast<std::int64_t>(i)) != owner(rows, indices[i])) list_.push_back(static_cast<std::int64_t>(i));
-  return list_;
+  owners_.clear();
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i);
+    if (!all && owner(table, row) == owner(table, indices[i])) continue;
+    list_.push_back(row);
+    owners_.push_back(owner(table, indices[i]));
+  }
+}
+
+/// Rows i of a scatter, which their rank has, that go to another one.
+void RankEngine::list_scattered(const Placement& rows, std::span<const std::int64_t> indices) {
+  list_gathered(rows, indices, false);
+  for (std::size_t k = 0; k < list_.size(); ++k) owners_[k] = owner(rows, list_[k]);
 }
 
 std::span<const std::int64_t> RankEngine::own_rows(const Placement& rows, std::size_t count) {
@@ -301,25 +317,29 @@ void RankEngine::gather_rows(Buffer table, int width, std::span<const std::int64
   if (at(table).in_parts() && !all_of_rows) make_whole(table);
   if (at(table).by_rows() && at(table).width != width) make_whole(table);
   const Placement from = at(table);
-  const bool fits = from.by_rows() && rows.size / static_cast<std::size_t>(width) % static_cast<std::size_t>(from.batch) == 0 &&
+  const bool fits = from.by_rows() &&
+                    rows.size / static_cast<std::size_t>(width) % static_cast<std::size_t>(from.batch) == 0 &&
                     (all_of_rows || at(rows).whole() || at(rows) == from);
   if (!all_of_rows && !fits) make_whole(rows);
   inner().gather_rows(table, width, indices, rows);
-  if (from.by_rows())
-    exchange_.share(rows, width, fits ? moved_rows(from, indices) : all_rows(indices.size()),
-                    [&](std::int64_t row) { return owner(from, indices[static_cast<std::size_t>(row)]); });
+  if (from.by_rows()) {
+    list_gathered(from, indices, !fits);
+    share_listed(rows, width);
+  }
   at(rows) = from.by_rows() && !fits ? Placement() : from;
 }
 
 /// Makes what a scatter finds such that doing it on every rank is right; false where it was done here already.
-bool RankEngine::prepare_scatter(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table, bool add) {
+bool RankEngine::prepare_scatter(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table,
+                                 bool add) {
   if (at(rows).in_parts() || (at(rows).by_rows() && at(rows).width != width)) make_whole(rows);
   if ((at(table).in_parts() && !add) || (at(table).by_rows() && at(table).width != width)) make_whole(table);
   if (at(rows).by_rows()) {
     const Placement from = at(rows);
-    const bool moves = !moved_rows(from, indices).empty();
+    list_scattered(from, indices);
+    const bool moves = !list_.empty();
     if (at(table) == from || (at(table).whole() && !(add && moves))) {
-      exchange_.share(rows, width, moved_rows(from, indices), [&](std::int64_t row) { return owner(from, row); });
+      share_listed(rows, width);
       at(table) = from;
       return true;
     }

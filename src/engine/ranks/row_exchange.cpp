@@ -5,7 +5,7 @@
 
 namespace throughtime {
 
-void RowExchange::share(Buffer buffer, int width, std::span<const std::int64_t> rows, const Owner& owner) {
+void RowExchange::share(Buffer buffer, int width, std::span<const std::int64_t> rows, std::span<const int> owners) {
   if (rows.empty()) return;
   const std::size_t size = rows.size() * static_cast<std::size_t>(width);
   const std::size_t many = std::bit_ceil(rows.size());
@@ -14,28 +14,26 @@ void RowExchange::share(Buffer buffer, int width, std::span<const std::int64_t> 
   values_.resize(room.size);
   inner_.gather_rows(buffer, width, rows, room);
   inner_.read(room, values_);
-  share(std::span(values_).first(size), width, [&](std::int64_t i) { return owner(rows[static_cast<std::size_t>(i)]); });
+  share(std::span(values_).first(size), width, owners);
   inner_.write(room, values_);
   inner_.scatter_rows(room, width, rows, buffer);
 }
 
-void RowExchange::share(std::span<double> values, int width, const Owner& owner) {
+void RowExchange::share(std::span<double> values, int width, std::span<const int> owners) {
   const auto numbers = static_cast<std::size_t>(width), ranks = static_cast<std::size_t>(ranks_.ranks());
-  const auto rows = static_cast<std::int64_t>(values.size() / numbers);
-  const auto row_of = [&](std::int64_t row) { return values.subspan(static_cast<std::size_t>(row) * numbers, numbers); };
+  const auto row_of = [&](std::size_t row) { return values.subspan(row * numbers, numbers); };
   counts_.assign(ranks, 0);
   mine_.clear();
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const int of = owner(row);
-    counts_[static_cast<std::size_t>(of)] += width;
-    if (of == ranks_.rank()) mine_.insert(mine_.end(), row_of(row).begin(), row_of(row).end());
+  for (std::size_t row = 0; row < owners.size(); ++row) {
+    counts_[static_cast<std::size_t>(owners[row])] += width;
+    if (owners[row] == ranks_.rank()) mine_.insert(mine_.end(), row_of(row).begin(), row_of(row).end());
   }
   all_.resize(values.size());
   ranks_.all_gather(mine_, counts_, all_);
   taken_.assign(ranks, 0);
   for (std::size_t rank = 1; rank < ranks; ++rank) taken_[rank] = taken_[rank - 1] + counts_[rank - 1];
-  for (std::int64_t row = 0; row < rows; ++row) {
-    int& from = taken_[static_cast<std::size_t>(owner(row))];
+  for (std::size_t row = 0; row < owners.size(); ++row) {
+    int& from = taken_[static_cast<std::size_t>(owners[row])];
     std::copy_n(all_.begin() + from, numbers, row_of(row).begin());
     from += width;
   }

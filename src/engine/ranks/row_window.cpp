@@ -7,10 +7,12 @@ namespace {
 
 /// Entries of some rows of `whole` [steps, batch, width].
 template <class From, class Number>
-void cut_entries(const From& whole, int steps, int batch, std::size_t width, RowShare share, std::vector<Number>& part) {
+void cut_entries(const From& whole, int steps, int batch, std::size_t width, RowShare share,
+                 std::vector<Number>& part) {
   part.clear();
   if (whole.empty()) return;
-  const std::size_t stride = static_cast<std::size_t>(batch) * width, count = static_cast<std::size_t>(share.count) * width;
+  const std::size_t stride = static_cast<std::size_t>(batch) * width,
+                    count = static_cast<std::size_t>(share.count) * width;
   auto from = whole.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(share.first) * width);
   part.resize(static_cast<std::size_t>(steps) * count);
   for (auto to = part.begin(); to != part.end(); from += static_cast<std::ptrdiff_t>(stride)) {

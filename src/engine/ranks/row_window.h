@@ -8,8 +8,8 @@
 
 namespace throughtime {
 
-/// Some rows of a window as a window of its own: the same inputs, targets and dropout masks. Room is kept from one cut to
-/// the next.
+/// Some rows of a window as a window of its own: the same inputs, targets and dropout masks. Room is kept from one cut
+/// to the next.
 class RowWindow {
  public:
   /// Takes rows [share.first, share.first + share.count) of `whole`, at least one.

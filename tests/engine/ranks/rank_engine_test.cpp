@@ -81,9 +81,8 @@ class MixedPlaces : public ::testing::TestWithParam<int> {
   /// Does the same on one process and on all ranks; `work` returns what it read.
   void expect_same(const std::function<std::vector<double>(Engine&, Buffer states, Buffer gradient)>& work) {
     const std::vector<double> expected = read(nullptr, work);
-    ThreadRanks::run(GetParam(), [&](std::shared_ptr<Communicator> ranks) {
-      expect_close(read(ranks, work), expected, 1e-12);
-    });
+    ThreadRanks::run(GetParam(),
+                     [&](std::shared_ptr<Communicator> ranks) { expect_close(read(ranks, work), expected, 1e-12); });
   }
 
   static constexpr int width = 6;  // numbers of a state
@@ -94,8 +93,10 @@ class MixedPlaces : public ::testing::TestWithParam<int> {
     EngineRun run(problem_, config_of("reference", std::move(ranks)));
     Engine& engine = run.engine();
     const Buffer states = engine.allocate(4 * width), gradient = engine.allocate(problem_.parameters.size());
-    engine.unroll({.window = problem_.window, .parameters = run.parameters(), .tape = run.tape(), .final_state = states});
-    engine.pull_back({.tape = run.tape(), .window = problem_.window, .parameters = run.parameters(), .gradient = gradient});
+    engine.unroll(
+        {.window = problem_.window, .parameters = run.parameters(), .tape = run.tape(), .final_state = states});
+    engine.pull_back(
+        {.tape = run.tape(), .window = problem_.window, .parameters = run.parameters(), .gradient = gradient});
     return work(engine, states, gradient);
   }
 
@@ -124,7 +125,8 @@ TEST_P(MixedPlaces, TakePartInSumsAndProducts) {
 
 TEST_P(MixedPlaces, MoveBetweenTables) {
   expect_same([](Engine& engine, Buffer states, Buffer) {
-    const Buffer table = engine.allocate(9 * width), picked = engine.allocate(4 * width), added = engine.allocate(9 * width);
+    const Buffer table = engine.allocate(9 * width), picked = engine.allocate(4 * width),
+                 added = engine.allocate(9 * width);
     const std::vector<std::int64_t> in_place = {4, 5, 6, 7}, elsewhere = {7, 2, 2, 8}, some = {3, 1};
     engine.scatter_rows(states, width, in_place, table);  // by rows now
     engine.gather_rows(table, width, elsewhere, picked);  // rows of other ranks
@@ -144,18 +146,23 @@ TEST_P(MixedPlaces, MoveBetweenTables) {
 
 TEST_P(MixedPlaces, AreUpdatedByAnOptimizer) {
   expect_same([](Engine& engine, Buffer states, Buffer gradient) {
-    const Buffer target = engine.allocate(states.size), weights = engine.allocate(gradient.size), norm = engine.allocate(1);
+    const Buffer target = engine.allocate(states.size), weights = engine.allocate(gradient.size),
+                 norm = engine.allocate(1);
     engine.fill(target, 1);
     const auto rows = engine.make_optimizer({.name = "rmsprop"}, target);
     for (int step = 0; step < 2; ++step)
       engine.apply_update({.target = target, .gradient = states, .optimizer = *rows, .rate = 0.1});
     const auto parts = engine.make_optimizer({.name = "adam"}, weights);
-    engine.apply_update({.target = weights, .gradient = gradient, .optimizer = *parts, .rate = 0.1,
-                         .clip = {.value = 0, .norm = 0.01}, .norm = norm});
+    engine.apply_update({.target = weights,
+                         .gradient = gradient,
+                         .optimizer = *parts,
+                         .rate = 0.1,
+                         .clip = {.value = 0, .norm = 0.01},
+                         .norm = norm});
     // A common norm of something that lies by rows.
     const auto clipped = engine.make_optimizer({.name = "sgd"}, target);
-    engine.apply_update({.target = target, .gradient = states, .optimizer = *clipped, .rate = 0.1,
-                         .clip = {.value = 0, .norm = 0.01}});
+    engine.apply_update(
+        {.target = target, .gradient = states, .optimizer = *clipped, .rate = 0.1, .clip = {.value = 0, .norm = 0.01}});
     std::vector<double> seen;
     for (const Buffer buffer : {target, rows->moments.front(), weights, norm})
       for (const double value : engine.read(buffer)) seen.push_back(value);
