@@ -45,7 +45,8 @@ struct Shared {
 
 Shared shared_by_ranks(const RunConfig& config, int steps) {
   const LearnerConfig& learner = config.learner;
-  if (learner.name == "fpp" && learner.fpp.batch == "blocks") return {learner.fpp.blocks, "trajectories", "learner.fpp_blocks"};
+  if (learner.name == "fpp" && learner.fpp.batch == "blocks")
+    return {learner.fpp.blocks, "trajectories", "learner.fpp_blocks"};
   if (learner.name != "target_propagation") return {config.train.batch, "rows of a batch", "train.batch"};
   const int shard = learner.target.shard > 0 ? learner.target.shard : steps;
   const int blocks = std::min(shard, (steps + learner.target.block - 1) / learner.target.block);
@@ -56,8 +57,8 @@ Shared shared_by_ranks(const RunConfig& config, int steps) {
 void require_work(const RunConfig& config, int steps, int ranks) {
   const Shared shared = shared_by_ranks(config, steps);
   if (ranks > shared.count)
-    refuse("train", "{} ranks cannot share {} {} ({}); start {} at most", ranks, shared.count, shared.what, shared.option,
-           shared.count);
+    refuse("train", "{} ranks cannot share {} {} ({}); start {} at most", ranks, shared.count, shared.what,
+           shared.option, shared.count);
 }
 
 }  // namespace
