@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "learners/registry.h"
+
 namespace throughtime {
 namespace {
 
@@ -10,7 +12,9 @@ constexpr int most_steps = 32;  // at once
 }  // namespace
 
 BurnIn::BurnIn(Engine& engine, int rows)
-    : engine_(engine), tape_(engine.make_tape({.steps = most_steps, .batch = rows, .keep = Keep::nothing})) {}
+    : engine_(engine), tape_(engine.make_tape({.steps = most_steps, .batch = rows, .keep = Keep::nothing})) {
+  reserve(part_, most_steps, rows);
+}
 
 void BurnIn::run(const Window& window, int steps, Buffer parameters, bool training, Buffer state) {
   engine_.fill(state, 0);

@@ -14,48 +14,39 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double smallest_log = -50;  // ols_all_lags drops what lies below
 
-std::vector<int> usable_lags(const std::vector<double>& y, int first, int last) {
-  std::vector<int> lags;
-  for (int k = first; k <= last; ++k)
-    if (y[static_cast<std::size_t>(k)] != -infinite) lags.push_back(k);
-  return lags;
+bool usable(const std::vector<double>& y, int k) { return y[static_cast<std::size_t>(k)] != -infinite; }
+
+int count_usable(const std::vector<double>& y, int first, int last) {
+  int count = 0;
+  for (int k = first; k <= last; ++k) count += usable(y, k) ? 1 : 0;
+  return count;
 }
 
 double slope(const std::vector<double>& y, int from, int to) {
   return (y[static_cast<std::size_t>(to)] - y[static_cast<std::size_t>(from)]) / (to - from);
 }
 
-std::vector<double> logarithms(const PhiMeans& means, bool mean_of_logs) {
-  if (mean_of_logs) return means.log_phi;
-  std::vector<double> y(means.phi.size());
-  std::transform(means.phi.begin(), means.phi.end(), y.begin(), [](double phi) { return std::log(phi); });
-  return y;
-}
-
-double log_beta(std::vector<double> y, const DecayOptions& options) {
-  const int last = static_cast<int>(y.size()) - 1;
-  if (options.decay == "max") return max_slope(y, options.tail, last, options.max_from_tau);
-  if (options.decay == "quantile") return quantile_slope(y, options.tail, last, options.quantile);
-  if (!options.ols_all_lags) return regression_slope(y, options.tail, last);
-  for (double& value : y)
-    if (value < smallest_log) value = -infinite;
-  return regression_slope(y, 0, last);
-}
-
 }  // namespace
 
+void reserve(PhiMeans& means, int lags) {
+  for (std::vector<double>* list : {&means.phi, &means.log_phi, &means.gradient})
+    list->reserve(static_cast<std::size_t>(lags) + 1);
+}
+
 double regression_slope(const std::vector<double>& y, int first, int last) {
-  const std::vector<int> lags = usable_lags(y, first, last);
-  if (lags.size() < 2) return -infinite;
+  const int count = count_usable(y, first, last);
+  if (count < 2) return -infinite;
   double mean_k = 0, mean_y = 0;
-  for (const int k : lags) {
+  for (int k = first; k <= last; ++k) {
+    if (!usable(y, k)) continue;
     mean_k += k;
     mean_y += y[static_cast<std::size_t>(k)];
   }
-  mean_k /= static_cast<double>(lags.size());
-  mean_y /= static_cast<double>(lags.size());
+  mean_k /= count;
+  mean_y /= count;
   double products = 0, squares = 0;
-  for (const int k : lags) {
+  for (int k = first; k <= last; ++k) {
+    if (!usable(y, k)) continue;
     products += (k - mean_k) * (y[static_cast<std::size_t>(k)] - mean_y);
     squares += (k - mean_k) * (k - mean_k);
   }
@@ -63,23 +54,26 @@ double regression_slope(const std::vector<double>& y, int first, int last) {
 }
 
 double max_slope(const std::vector<double>& y, int first, int last, bool from_first_only) {
-  const std::vector<int> lags = usable_lags(y, first, last);
-  if (lags.size() < 2) return -infinite;
   // A mean of slopes never exceeds the largest one: neighbours are enough for all pairs.
   double largest = -infinite;
-  for (std::size_t i = 1; i < lags.size(); ++i) {
-    const double one = slope(y, lags[from_first_only ? 0 : i - 1], lags[i]);
-    if (!(one <= largest)) largest = one;  // a slope that is no number stays
+  int from = -1;
+  for (int k = first; k <= last; ++k) {
+    if (!usable(y, k)) continue;
+    if (from >= 0) {
+      const double one = slope(y, from, k);
+      if (!(one <= largest)) largest = one;  // a slope that is no number stays
+    }
+    if (from < 0 || !from_first_only) from = k;
   }
   return largest;
 }
 
-double quantile_slope(const std::vector<double>& y, int first, int last, double alpha) {
-  const std::vector<int> lags = usable_lags(y, first, last);
-  if (lags.size() < 2) return -infinite;
-  std::vector<double> slopes;
-  for (std::size_t i = 0; i < lags.size(); ++i)
-    for (std::size_t j = i + 1; j < lags.size(); ++j) slopes.push_back(slope(y, lags[i], lags[j]));
+double quantile_slope(const std::vector<double>& y, int first, int last, double alpha, std::vector<double>& slopes) {
+  slopes.clear();
+  for (int j = first; j <= last; ++j)
+    for (int k = j + 1; k <= last; ++k)
+      if (usable(y, j) && usable(y, k)) slopes.push_back(slope(y, j, k));
+  if (slopes.empty()) return -infinite;
   std::sort(slopes.begin(), slopes.end());
   const double place = (1 - alpha) * static_cast<double>(slopes.size() - 1);
   const auto below = static_cast<std::size_t>(place);
@@ -87,24 +81,48 @@ double quantile_slope(const std::vector<double>& y, int first, int last, double 
   return slopes[below] + (place - static_cast<double>(below)) * (slopes[above] - slopes[below]);
 }
 
+DecayEstimate::DecayEstimate(const DecayOptions& options, int lags) : options_(options) {
+  if (options.phi_from_one) ++options_.tail;
+  require_range("estimate", "tau", options_.tail, 1, lags - 1);
+  for (std::vector<double>* list : {&phi_, &gradient_, &largest_, &y_}) list->reserve(static_cast<std::size_t>(lags) + 1);
+  const auto fitted = static_cast<std::size_t>(lags - options_.tail) + 1;
+  if (options.decay == "quantile") slopes_.reserve(fitted * (fitted - 1) / 2);
+}
+
 DecayEstimate::DecayEstimate(const PhiMeans& means, const DecayOptions& options)
-    : options_(options), phi_(means.phi), gradient_(means.gradient) {
-  std::vector<double> y = logarithms(means, options.mean_of_logs);
-  if (options.phi_from_one) {
+    : DecayEstimate(options, static_cast<int>(means.phi.size()) - 1) {
+  fit(means);
+}
+
+void DecayEstimate::fit(const PhiMeans& means) {
+  phi_ = means.phi;
+  gradient_ = means.gradient;
+  y_ = options_.mean_of_logs ? means.log_phi : means.phi;
+  if (!options_.mean_of_logs)
+    for (double& value : y_) value = std::log(value);
+  if (options_.phi_from_one) {
     phi_[0] = 0;
-    y[0] = -infinite;
-    ++options_.tail;
+    y_[0] = -infinite;
   }
-  require_range("estimate", "tau", options_.tail, 1, lags() - 1);
   const auto finite = [](double value) { return std::isfinite(value); };
   const bool numbers = std::ranges::all_of(phi_, finite) && std::ranges::all_of(gradient_, finite);
-  beta_ = numbers ? std::exp(log_beta(std::move(y), options_)) : unknown;
+  beta_ = numbers ? std::exp(log_beta()) : unknown;
   if (gradient_.empty()) {
     double sum = 0;
     for (const double phi : phi_) gradient_.push_back(sum += phi);
   }
   double largest = -infinite;
+  largest_.clear();
   for (int k = 0; k <= lags(); ++k) largest_.push_back(largest = std::max(largest, gradient_size(k) - absolute_bias(k)));
+}
+
+double DecayEstimate::log_beta() {
+  if (options_.decay == "max") return max_slope(y_, options_.tail, lags(), options_.max_from_tau);
+  if (options_.decay == "quantile") return quantile_slope(y_, options_.tail, lags(), options_.quantile, slopes_);
+  if (!options_.ols_all_lags) return regression_slope(y_, options_.tail, lags());
+  for (double& value : y_)
+    if (value < smallest_log) value = -infinite;
+  return regression_slope(y_, 0, lags());
 }
 
 double DecayEstimate::gradient_size(int k) const {

@@ -33,11 +33,17 @@ struct DecayOptions {
   bool unit_bias = false;           // 18: with beta >= 1 the bias is 1 for K < tau, instead of unknown
 };
 
+/// Room for R + 1 numbers in each list.
+void reserve(PhiMeans& means, int lags);
+
 /// beta, E and Delta of one estimate.
 class DecayEstimate {
  public:
-  /// tau = options.tail lies between 1 and R - 1.
+  /// With room for means of R = `lags` lags: `fit` never allocates. tau = options.tail lies between 1 and R - 1.
+  DecayEstimate(const DecayOptions& options, int lags);
   DecayEstimate(const PhiMeans& means, const DecayOptions& options);
+  /// The estimate of these means takes the place of the one before.
+  void fit(const PhiMeans& means);
 
   double beta() const { return beta_; }
   /// Whether is met: beta is a number below 1.
@@ -55,11 +61,14 @@ class DecayEstimate {
 
  private:
   double gradient_size(int k) const;  // C_k
+  double log_beta();
 
   DecayOptions options_;
   std::vector<double> phi_;       // [R + 1]
   std::vector<double> gradient_;  // [R + 1]
   std::vector<double> largest_;   // [R + 1]: D(k), max over j <= k of C_j - E(j)
+  std::vector<double> y_;         // [R + 1]: log phi_k; -infinity marks a lag to skip
+  std::vector<double> slopes_;    // room for those of all pairs of lags from tau on
   double beta_ = 0;
 };
 
@@ -67,7 +76,8 @@ class DecayEstimate {
 /// lags the tail is zero: -infinity.
 double regression_slope(const std::vector<double>& y, int first, int last);
 double max_slope(const std::vector<double>& y, int first, int last, bool from_first_only = false);
-double quantile_slope(const std::vector<double>& y, int first, int last, double alpha);
+/// `slopes`: room for one number per pair of lags.
+double quantile_slope(const std::vector<double>& y, int first, int last, double alpha, std::vector<double>& slopes);
 
 /// With as many lags as a row of `row_steps` steps (0: endless) has after the burn-in, at most 100, where they are open.
 EstimateConfig with_fitting_lags(EstimateConfig config, std::int64_t row_steps);

@@ -18,10 +18,9 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-}  // namespace
-
-PhiMeans mean_of(const std::vector<PhiMeans>& draws) {
-  PhiMeans mean = draws.front();
+/// The mean over draws of the same size.
+void mean_of(const std::vector<PhiMeans>& draws, PhiMeans& mean) {
+  mean = draws.front();
   for (std::size_t i = 1; i < draws.size(); ++i) {
     for (std::size_t k = 0; k < mean.phi.size(); ++k) mean.phi[k] += draws[i].phi[k];
     for (std::size_t k = 0; k < mean.log_phi.size(); ++k) mean.log_phi[k] += draws[i].log_phi[k];
@@ -29,22 +28,31 @@ PhiMeans mean_of(const std::vector<PhiMeans>& draws) {
   }
   for (std::vector<double>* list : {&mean.phi, &mean.log_phi, &mean.gradient})
     for (double& value : *list) value /= static_cast<double>(draws.size());
-  return mean;
 }
+
+}  // namespace
 
 TruncationEstimator::TruncationEstimator(Engine& engine, const EstimateConfig& config, int batch,
                                          PositionFunction positions)
-    : config_(config), options_(decay_options(config)), collector_(engine, config, batch, std::move(positions)) {
+    : config_(config),
+      collector_(engine, config, batch, std::move(positions)),
+      estimate_(decay_options(config), config.lags) {
   if (config.repeats < 1) refuse("estimate", "repeats must be at least 1, got {}", config.repeats);
   if (config.logged < 0) refuse("estimate", "logged estimates must be 0 or more, got {}", config.logged);
+  chosen_by_.resize(static_cast<std::size_t>(config.repeats));
+  logged_.resize(static_cast<std::size_t>(config.logged));
+  for (PhiMeans& means : chosen_by_) reserve(means, config.lags);
+  for (PhiMeans& means : logged_) reserve(means, config.lags);
+  reserve(mean_, config.lags);
+  biases_.reserve(std::max(chosen_by_.size(), logged_.size()));
 }
 
 int TruncationEstimator::choose(Buffer parameters) {
-  chosen_by_.clear();
   double sum = 0;
-  for (int i = 0; i < config_.repeats; ++i) {
-    chosen_by_.push_back(collector_.collect(parameters, 2 * choices_++).means);
-    sum += DecayEstimate(chosen_by_.back(), options_).truncation(config_.delta, config_.shortest, config_.longest);
+  for (PhiMeans& means : chosen_by_) {
+    means = collector_.collect(parameters, 2 * choices_++).means;
+    estimate_.fit(means);
+    sum += estimate_.truncation(config_.delta, config_.shortest, config_.longest);
     rows_ += collector_.steps();
   }
   return static_cast<int>(sum / config_.repeats);
@@ -52,21 +60,24 @@ int TruncationEstimator::choose(Buffer parameters) {
 
 void TruncationEstimator::log(Buffer parameters, int truncation) {
   if (config_.logged == 0) return note(chosen_by_, truncation);
-  std::vector<PhiMeans> draws;
-  for (int i = 0; i < config_.logged; ++i) draws.push_back(collector_.collect(parameters, 2 * logs_++ + 1).means);
-  note(draws, truncation);
+  for (PhiMeans& means : logged_) means = collector_.collect(parameters, 2 * logs_++ + 1).means;
+  note(logged_, truncation);
 }
 
 void TruncationEstimator::note(const std::vector<PhiMeans>& draws, int truncation) {
-  const DecayEstimate pooled(mean_of(draws), options_);
-  beta_ = pooled.beta();
-  bias_ = pooled.relative_bias(truncation);
-  kappa_ = pooled.truncation(config_.delta, config_.shortest, config_.longest);
-  std::vector<double> biases;
-  for (const PhiMeans& draw : draws) biases.push_back(DecayEstimate(draw, options_).relative_bias(truncation));
-  std::sort(biases.begin(), biases.end());
-  bias_low_ = quantile(biases, 0.025);
-  bias_high_ = quantile(biases, 0.975);
+  mean_of(draws, mean_);
+  estimate_.fit(mean_);
+  beta_ = estimate_.beta();
+  bias_ = estimate_.relative_bias(truncation);
+  kappa_ = estimate_.truncation(config_.delta, config_.shortest, config_.longest);
+  biases_.clear();
+  for (const PhiMeans& draw : draws) {
+    estimate_.fit(draw);
+    biases_.push_back(estimate_.relative_bias(truncation));
+  }
+  std::sort(biases_.begin(), biases_.end());
+  bias_low_ = quantile(biases_, 0.025);
+  bias_high_ = quantile(biases_, 0.975);
 }
 
 std::vector<Diagnostic> TruncationEstimator::diagnostics() const {

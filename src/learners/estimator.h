@@ -31,17 +31,18 @@ class TruncationEstimator {
   void note(const std::vector<PhiMeans>& draws, int truncation);
 
   EstimateConfig config_;
-  DecayOptions options_;
   PhiCollector collector_;
-  std::vector<PhiMeans> chosen_by_;  // the draws of the last choice
+  // All of them with room for config.lags from the beginning: an estimate allocates nothing.
+  DecayEstimate estimate_;            // of the draw that is looked at
+  std::vector<PhiMeans> chosen_by_;   // [repeats]: the draws of the last choice
+  std::vector<PhiMeans> logged_;      // [logged]: those that are only logged
+  PhiMeans mean_;                     // of the noted draws
+  std::vector<double> biases_;        // of each of them
   std::uint64_t choices_ = 0, logs_ = 0;  // draws so far
   std::int64_t rows_ = 0;
   double beta_ = std::numeric_limits<double>::quiet_NaN();
   double bias_ = beta_, bias_low_ = beta_, bias_high_ = beta_;
   double kappa_ = beta_;  // of the noted draws
 };
-
-/// The mean over draws of the same size.
-PhiMeans mean_of(const std::vector<PhiMeans>& draws);
 
 }  // namespace throughtime

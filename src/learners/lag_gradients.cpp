@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "learners/registry.h"
+
 namespace throughtime {
 
 LagGradients::LagGradients(Engine& engine, int steps, int rows)
@@ -47,7 +49,12 @@ ImmediateJacobian::ImmediateJacobian(Engine& engine)
       tape_(engine.make_tape({.steps = 1, .batch = 1, .keep = Keep::gradient})),
       state_(engine.allocate(static_cast<std::size_t>(engine.model().state_size()))),
       cotangent_(engine.allocate(state_.size)),
-      gradient_(engine.allocate(engine.model().parameters().size())) {}
+      gradient_(engine.allocate(engine.model().parameters().size())),
+      unit_(state_.size),
+      lengths_(state_.size),
+      values_(gradient_.size) {
+  reserve(last_, 1, 1);
+}
 
 void ImmediateJacobian::look_at(const Window& one_row, Buffer parameters, bool training) {
   parameters_ = parameters;
@@ -57,28 +64,28 @@ void ImmediateJacobian::look_at(const Window& one_row, Buffer parameters, bool t
       {.window = last_, .parameters = parameters, .tape = *tape_, .training = training, .initial_state = state_});
 }
 
-std::vector<double> ImmediateJacobian::pull_back(const std::vector<double>& cotangent) {
-  engine_.write(cotangent_, cotangent);
+void ImmediateJacobian::pull_back(std::span<double> values) {
+  engine_.write(cotangent_, unit_);
   engine_.pull_back({.tape = *tape_,
                      .window = last_,
                      .parameters = parameters_,
                      .gradient = gradient_,
                      .losses = false,
                      .end_cotangent = cotangent_});
-  return engine_.read(gradient_);
+  engine_.read(gradient_, values);
 }
 
 /// A step is pointwise in the units: with a cotangent of ones on one tensor, the rows of the weights that feed unit i
 /// hold exactly the derivative of that unit.
-std::vector<double> ImmediateJacobian::row_lengths() {
+const std::vector<double>& ImmediateJacobian::row_lengths() {
   const Model& model = engine_.model();
-  std::vector<double> squares(state_.size, 0.0);
+  std::fill(lengths_.begin(), lengths_.end(), 0.0);
   for (const Layer& layer : model.layers())
     for (int tensor = 0; tensor < layer.cell->shape.states; ++tensor) {
       const auto first = static_cast<std::size_t>(layer.state_offset + tensor * layer.hidden);
-      std::vector<double> ones(state_.size, 0.0);
-      std::fill_n(ones.begin() + static_cast<std::ptrdiff_t>(first), layer.hidden, 1.0);
-      const std::vector<double> gradient = pull_back(ones);
+      std::fill(unit_.begin(), unit_.end(), 0.0);
+      std::fill_n(unit_.begin() + static_cast<std::ptrdiff_t>(first), layer.hidden, 1.0);
+      pull_back(values_);
       for (const int index : {layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh}) {
         if (index < 0) continue;
         const ParameterBlock& block = model.parameters().block(index);
@@ -86,34 +93,44 @@ std::vector<double> ImmediateJacobian::row_lengths() {
         const std::size_t columns = block.size() / static_cast<std::size_t>(block.shape[0]);
         for (int row = 0; row < block.shape[0]; ++row)
           for (std::size_t column = 0; column < columns; ++column) {
-            const double value = gradient[block.offset + static_cast<std::size_t>(row) * columns + column];
-            squares[first + static_cast<std::size_t>(row % layer.hidden)] += value * value;
+            const double value = values_[block.offset + static_cast<std::size_t>(row) * columns + column];
+            lengths_[first + static_cast<std::size_t>(row % layer.hidden)] += value * value;
           }
       }
     }
-  for (double& value : squares) value = std::sqrt(value);
-  return squares;
+  for (double& value : lengths_) value = std::sqrt(value);
+  return lengths_;
+}
+
+void ImmediateJacobian::reserve_norm() {
+  const std::size_t size = state_.size;
+  rows_.resize(size * gradient_.size);
+  gram_.resize(size * size);
+  vector_.resize(size);
+  image_.resize(size);
 }
 
 double ImmediateJacobian::norm() {
-  const std::size_t size = state_.size;
-  std::vector<std::vector<double>> rows;
+  reserve_norm();
+  const std::size_t size = state_.size, width = gradient_.size;
   for (std::size_t i = 0; i < size; ++i) {
-    std::vector<double> unit(size, 0.0);
-    unit[i] = 1;
-    rows.push_back(pull_back(unit));
+    std::fill(unit_.begin(), unit_.end(), 0.0);
+    unit_[i] = 1;
+    pull_back(std::span(rows_).subspan(i * width, width));
   }
-  std::vector<double> gram(size * size), vector(size, 1.0), image(size);
+  const auto dot = [](const double* x, const double* y, std::size_t count) {
+    return std::inner_product(x, x + count, y, 0.0);
+  };
   for (std::size_t i = 0; i < size; ++i)
     for (std::size_t j = 0; j < size; ++j)
-      gram[i * size + j] = std::inner_product(rows[i].begin(), rows[i].end(), rows[j].begin(), 0.0);
+      gram_[i * size + j] = dot(rows_.data() + i * width, rows_.data() + j * width, width);
+  std::fill(vector_.begin(), vector_.end(), 1.0);
   double largest = 0;
   for (int iteration = 0; iteration < 200; ++iteration) {  // of a symmetric matrix: its largest eigenvalue
-    for (std::size_t i = 0; i < size; ++i)
-      image[i] = std::inner_product(vector.begin(), vector.end(), gram.begin() + static_cast<std::ptrdiff_t>(i * size), 0.0);
-    largest = std::sqrt(std::inner_product(image.begin(), image.end(), image.begin(), 0.0));
+    for (std::size_t i = 0; i < size; ++i) image_[i] = dot(vector_.data(), gram_.data() + i * size, size);
+    largest = std::sqrt(dot(image_.data(), image_.data(), size));
     if (!(largest > 0)) return largest;
-    for (std::size_t i = 0; i < size; ++i) vector[i] = image[i] / largest;
+    for (std::size_t i = 0; i < size; ++i) vector_[i] = image_[i] / largest;
   }
   return std::sqrt(largest);
 }

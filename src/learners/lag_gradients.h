@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "learners/burn_in.h"
@@ -37,18 +38,25 @@ class ImmediateJacobian {
   /// The row of a window whose last step is looked at. Brings the state there.
   void look_at(const Window& one_row, Buffer parameters, bool training);
   /// [state]: the length of each unit's derivative by the weights of its own layer.
-  std::vector<double> row_lengths();
+  const std::vector<double>& row_lengths();
   /// The largest singular value, by way of every row: for small models only.
   double norm();
+  /// Room for every row: `norm` allocates nothing after that.
+  void reserve_norm();
 
  private:
-  std::vector<double> pull_back(const std::vector<double>& cotangent);
+  /// values [P]: the gradient of <unit_, state after the step>.
+  void pull_back(std::span<double> values);
 
   Engine& engine_;
   BurnIn burn_in_;
   std::unique_ptr<Tape> tape_;
   Buffer parameters_, state_, cotangent_, gradient_;
   Window last_;
+  std::vector<double> unit_, lengths_;          // [state]
+  std::vector<double> values_;                  // [P]
+  std::vector<double> rows_, gram_;             // [state, P] and [state, state], for the norm
+  std::vector<double> vector_, image_;          // [state], likewise
 };
 
 }  // namespace throughtime

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "learners/registry.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -52,6 +53,7 @@ PastPlaces::Place PastPlaces::draw_place(std::uint64_t draw, int row) const {
 }
 
 const Window& PastPlaces::places(std::uint64_t draw, int rows, int steps) {
+  reserve(window_, steps, rows);  // at the first call, before anything is held, for good
   window_.steps = 0;
   if (!count_places(rows, steps)) return window_;
   window_.steps = steps;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/names.h"
+#include "learners/registry.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -45,33 +46,44 @@ PhiCollector::PhiCollector(Engine& engine, const EstimateConfig& config, int bat
   taps_ = engine.allocate(values_.size());
   if (config.norm == "weighted" || config.gradient_size == "exact")
     jacobian_ = std::make_unique<ImmediateJacobian>(engine);
-  if (config.gradient_size == "exact") gradients_ = std::make_unique<LagGradients>(engine, steps(), places_);
+  if (config.gradient_size == "exact") {
+    jacobian_->reserve_norm();
+    gradients_ = std::make_unique<LagGradients>(engine, steps(), places_);
+  }
+  if (config.norm == "weighted") weights_.resize(state);
+  if (needs_vectors_) sum_.resize(state);
+  throughtime::reserve(part_, config.lags, places_);
+  throughtime::reserve(sample_.means, config.lags);
+  sample_.draws.resize(rows * (static_cast<std::size_t>(config.lags) + 1));
 }
 
-PhiSample PhiCollector::collect(Buffer parameters, std::uint64_t draw) {
+const PhiSample& PhiCollector::collect(Buffer parameters, std::uint64_t draw) {
   if (config_.norm == "weighted") weigh(parameters, draw);
-  PhiSample sample;
-  if (gradients_) measure_gradients(sample, places_of(draw), parameters, draw);
+  sample_.means.gradient.clear();
+  if (gradients_) measure_gradients(places_of(draw), parameters, draw);
   pull_back(places_of(draw), parameters);
-  sample.draws.resize(static_cast<std::size_t>(places_) * (static_cast<std::size_t>(config_.lags) + 1));
-  needs_vectors_ ? take_vectors(sample) : take_norms(sample);
+  needs_vectors_ ? take_vectors() : take_norms();
+  take_means();
+  return sample_;
+}
 
+void PhiCollector::take_means() {
   const std::size_t lags = static_cast<std::size_t>(config_.lags) + 1;
-  sample.means.phi.assign(lags, 0.0);
-  sample.means.log_phi.assign(lags, -std::numeric_limits<double>::infinity());
+  PhiMeans& means = sample_.means;
+  means.phi.assign(lags, 0.0);
+  means.log_phi.assign(lags, -std::numeric_limits<double>::infinity());
   for (std::size_t k = 0; k < lags; ++k) {
     double logs = 0;
     int positive = 0;
     for (int s = 0; s < places_; ++s) {
-      const double phi = sample.draws[static_cast<std::size_t>(s) * lags + k];
-      sample.means.phi[k] += phi / places_;
+      const double phi = sample_.draws[static_cast<std::size_t>(s) * lags + k];
+      means.phi[k] += phi / places_;
       if (phi == 0) continue;
       logs += std::log(phi);
       ++positive;
     }
-    if (positive > 0) sample.means.log_phi[k] = logs / positive;
+    if (positive > 0) means.log_phi[k] = logs / positive;
   }
-  return sample;
 }
 
 void PhiCollector::pull_back(const Window& window, Buffer parameters) {
@@ -91,24 +103,24 @@ void PhiCollector::pull_back(const Window& window, Buffer parameters) {
 }
 
 /// Entry i of the taps is the state before cell i: the one of lag R - i.
-void PhiCollector::take_norms(PhiSample& sample) {
+void PhiCollector::take_norms() {
   const auto lags = static_cast<std::size_t>(config_.lags) + 1, rows = static_cast<std::size_t>(places_);
   for (std::size_t k = 0; k < lags; ++k)
-    for (std::size_t s = 0; s < rows; ++s) sample.draws[s * lags + k] = values_[(lags - 1 - k) * rows + s];
+    for (std::size_t s = 0; s < rows; ++s) sample_.draws[s * lags + k] = values_[(lags - 1 - k) * rows + s];
 }
 
-void PhiCollector::take_vectors(PhiSample& sample) {
+void PhiCollector::take_vectors() {
   const auto lags = static_cast<std::size_t>(config_.lags) + 1, rows = static_cast<std::size_t>(places_);
   const auto state = static_cast<std::size_t>(state_size_);
-  std::vector<double> sum(state, 0.0);
+  std::fill(sum_.begin(), sum_.end(), 0.0);
   const std::size_t first_summed = has_variant(config_, "phi_from_one") ? 1 : 0;
   for (std::size_t k = 0; k < lags; ++k) {
     for (std::size_t s = 0; s < rows; ++s) {
       const double* cotangent = values_.data() + ((lags - 1 - k) * rows + s) * state;
-      sample.draws[s * lags + k] = norm(cotangent);
-      for (std::size_t i = 0; i < state && k >= first_summed; ++i) sum[i] += cotangent[i] / places_;
+      sample_.draws[s * lags + k] = norm(cotangent);
+      for (std::size_t i = 0; i < state && k >= first_summed; ++i) sum_[i] += cotangent[i] / places_;
     }
-    if (config_.gradient_size == "vectors") sample.means.gradient.push_back(norm(sum.data()));
+    if (config_.gradient_size == "vectors") sample_.means.gradient.push_back(norm(sum_.data()));
   }
 }
 
@@ -130,27 +142,27 @@ double PhiCollector::norm(const double* cotangent) const {
 
 /// Root mean squares over some places of how far each unit moves with the weights of its layer.
 void PhiCollector::weigh(Buffer parameters, std::uint64_t draw) {
-  weights_.assign(static_cast<std::size_t>(state_size_), 0.0);
+  std::fill(weights_.begin(), weights_.end(), 0.0);
   for (int i = 0; i < jacobian_places; ++i) {
     jacobian_->look_at(positions_(draw * jacobian_places + static_cast<std::uint64_t>(i), 1, config_.burn_in + 1),
                        parameters, config_.dropout);
-    const std::vector<double> lengths = jacobian_->row_lengths();
+    const std::vector<double>& lengths = jacobian_->row_lengths();
     for (std::size_t u = 0; u < lengths.size(); ++u) weights_[u] += lengths[u] * lengths[u] / jacobian_places;
   }
   for (double& weight : weights_) weight = std::sqrt(weight);
 }
 
 /// C_k = |g_k| / M with the parameter gradient itself; M is the largest |dH/dW| at some places.
-void PhiCollector::measure_gradients(PhiSample& sample, const Window& window, Buffer parameters, std::uint64_t draw) {
+void PhiCollector::measure_gradients(const Window& window, Buffer parameters, std::uint64_t draw) {
   gradients_->run(window, parameters, config_.dropout, [&](int lag, const std::vector<double>& gradient) {
     double squares = 0;
     for (const double value : gradient) squares += value * value;
-    if (lag <= config_.lags) sample.means.gradient.push_back(std::sqrt(squares));
+    if (lag <= config_.lags) sample_.means.gradient.push_back(std::sqrt(squares));
   });
-  while (static_cast<int>(sample.means.gradient.size()) <= config_.lags)
-    sample.means.gradient.push_back(sample.means.gradient.back());
+  while (static_cast<int>(sample_.means.gradient.size()) <= config_.lags)
+    sample_.means.gradient.push_back(sample_.means.gradient.back());
   const double m = largest_jacobian(parameters, draw);
-  for (double& size : sample.means.gradient) size /= m;
+  for (double& size : sample_.means.gradient) size /= m;
 }
 
 double PhiCollector::largest_jacobian(Buffer parameters, std::uint64_t draw) {

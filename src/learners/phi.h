@@ -25,8 +25,8 @@ class PhiCollector {
   /// `batch`: places per draw where the configuration leaves them open. Refuses data that is too short.
   PhiCollector(Engine& engine, const EstimateConfig& config, int batch, PositionFunction positions);
 
-  /// Draw number `draw`: another number, other places.
-  PhiSample collect(Buffer parameters, std::uint64_t draw);
+  /// Draw number `draw`: another number, other places. It lives until the next call, which allocates nothing.
+  const PhiSample& collect(Buffer parameters, std::uint64_t draw);
   /// The places of that draw.
   const Window& places_of(std::uint64_t draw) { return positions_(draw, places_, steps()); }
 
@@ -36,11 +36,12 @@ class PhiCollector {
 
  private:
   void pull_back(const Window& window, Buffer parameters);
-  void take_norms(PhiSample& sample);
-  void take_vectors(PhiSample& sample);
+  void take_norms();
+  void take_vectors();
+  void take_means();
   double norm(const double* cotangent) const;
   void weigh(Buffer parameters, std::uint64_t draw);
-  void measure_gradients(PhiSample& sample, const Window& window, Buffer parameters, std::uint64_t draw);
+  void measure_gradients(const Window& window, Buffer parameters, std::uint64_t draw);
   double largest_jacobian(Buffer parameters, std::uint64_t draw);
 
   Engine& engine_;
@@ -54,6 +55,8 @@ class PhiCollector {
   Buffer state_, taps_;           // [S, state]; norms [R + 1, S] or vectors [R + 1, S, state]
   std::vector<double> values_;    // of taps_
   std::vector<double> weights_;   // [state]: of the weighted norm
+  std::vector<double> sum_;       // [state]: of the mean vectors
+  PhiSample sample_;
   Window part_;
   std::unique_ptr<ImmediateJacobian> jacobian_;  // norm = weighted, gradient_size = exact
   std::unique_ptr<LagGradients> gradients_;      // gradient_size = exact
