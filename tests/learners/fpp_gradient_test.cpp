@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "learners/scalar_problem.h"
 #include "learners/state_editor.h"
 #include "support/engine_run.h"
 #include "support/numeric.h"
@@ -103,38 +104,6 @@ class OneTrajectory {
   int changed_elsewhere_ = 0;
 };
 
-/// A scalar net: h' = f(w h + u o + b), output v h + c. A second output without error halves the square of the first.
-Problem scalar_problem(const std::string& cell, std::vector<float> inputs, double w, double u, double b, double v,
-                       double c, float y) {
-  Problem problem;
-  problem.model = std::make_unique<Model>(with_head(stack_of(cell, {1}, 1), "regression", 2));
-  const ParameterLayout& layout = problem.model->parameters();
-  problem.parameters.assign(layout.size(), 0.0);
-  problem.parameters[layout.find("rnn.weight_ih_l0").offset] = u;
-  problem.parameters[layout.find("rnn.weight_hh_l0").offset] = w;
-  problem.parameters[layout.find("rnn.bias_ih_l0").offset] = b;
-  problem.parameters[layout.find("head.weight").offset] = v;
-  problem.parameters[layout.find("head.bias").offset] = c;
-  problem.storage.resize(1);
-  problem.storage[0].values = std::move(inputs);
-  const std::size_t steps = problem.storage[0].values.size();
-  for (std::size_t step = 0; step < steps; ++step)
-    problem.storage[0].target_values.insert(problem.storage[0].target_values.end(), {y, 0.0f});
-  Source source;
-  source.steps = steps;
-  source.reals = 1;
-  source.target_width = 2;
-  source.values = problem.storage[0].values;
-  source.target_values = problem.storage[0].target_values;
-  problem.sources = {source};
-  problem.window.steps = static_cast<int>(steps);
-  problem.window.batch = 1;
-  problem.window.sources = problem.sources;
-  problem.window.start = {0};
-  problem.window.weight.assign(steps, 1.0f);
-  return problem;
-}
-
 double of(const Gradients& gradients, const Problem& problem, const char* block) {
   return gradients.weights[problem.model->parameters().find(block).offset];
 }
@@ -149,7 +118,8 @@ INSTANTIATE_TEST_SUITE_P(Engines, FppGradient, ::testing::Values("reference", "c
 TEST_P(FppGradient, OfAScalarTanhTrajectoryIsTheOneComputedByHand) {
   // The inputs and the target are stored as floats: 0.8 and 0.3 are not exact there.
   const double close = GetParam() == "reference" ? 1e-7 : 1e-6;
-  Problem problem = scalar_problem("rnn_tanh", {0.5f, -1.0f, 0.8f}, 0.7, -0.4, 0.1, 1.3, 0.2, 0.3f);
+  Problem problem = scalar_problem("rnn_tanh", {.w = 0.7, .u = -0.4, .b = 0.1, .v = 1.3, .c = 0.2}, {0.5f, -1.0f, 0.8f},
+                                         {0.3f, 0.3f, 0.3f});
   OneTrajectory run(GetParam(), problem);
   const Gradients g = run.gradients({0.25}, {0.6});
   EXPECT_NEAR(of(g, problem, "rnn.weight_hh_l0"), -0.234996717, close);
@@ -164,7 +134,8 @@ TEST_P(FppGradient, OfAScalarTanhTrajectoryIsTheOneComputedByHand) {
 TEST_P(FppGradient, OfALinearTrajectoryIsItsClosedForm) {
   const double w = 0.8, u = 0.5, v = 1.25, c = -0.5, y = 0.75, s = 0.5, end = -0.25;
   const std::vector<float> o = {0.5f, -1.0f, 0.25f};
-  Problem problem = scalar_problem("rnn_linear", o, w, u, 0, v, c, static_cast<float>(y));
+  Problem problem = scalar_problem("rnn_linear", {.w = w, .u = u, .v = v, .c = c}, o,
+                                         std::vector<float>(o.size(), static_cast<float>(y)));
   OneTrajectory run(GetParam(), problem);
   const Gradients g = run.gradients({s}, {end});
   const double shat = w * w * w * s + u * (w * w * o[0] + w * o[1] + o[2]);
@@ -176,7 +147,7 @@ TEST_P(FppGradient, OfALinearTrajectoryIsItsClosedForm) {
 }
 
 TEST_P(FppGradient, OfAMeanPenaltyIsTwoLambdaOverTheUnits) {
-  Problem problem = scalar_problem("rnn_linear", {0.5f, -1.0f}, 0.8, 0.5, 0, 0, 0, 0.0f);
+  Problem problem = scalar_problem("rnn_linear", {.w = 0.8, .u = 0.5, .v = 0}, {0.5f, -1.0f}, {0.0f, 0.0f});
   FppConfig config;
   config.penalty = "mean";
   config.lambda = 3;

@@ -290,7 +290,8 @@ TEST(Phi, TheExactSizeOfAGatedCellIsItsGradientOverM) {
     }
     LagGradients gradients(*bench.engine, 11, 4);
     gradients.run(rows(0, 4, 11), bench.parameters, false, [&](int lag, const std::vector<double>& gradient) {
-      if (lag <= 6) EXPECT_NEAR(sample.means.gradient[static_cast<std::size_t>(lag)], testing::norm(gradient) / m, 1e-12);
+      if (lag > 6) return;
+      EXPECT_NEAR(sample.means.gradient[static_cast<std::size_t>(lag)], testing::norm(gradient) / m, 1e-12);
     });
     DecayOptions options;
     options.tail = 4;
@@ -390,7 +391,7 @@ TEST(Phi, TheTrueBiasOfAGatedCellLiesBelowTheBoundWithItsM) {
     for (std::size_t k = 15; k-- > 0;) {
       const double bias = testing::distance(by_lag[k], by_lag.back());
       EXPECT_LE(bias, m * tail + 1e-12) << cell << " " << k;
-      if (k == 3) EXPECT_GT(bias, 1e-3 * m * tail) << cell;  // a bound that says something
+      EXPECT_TRUE(k != 3 || bias > 1e-3 * m * tail) << cell;  // a bound that says something
       tail += phi[k];
     }
   }

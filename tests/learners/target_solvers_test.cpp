@@ -1,6 +1,7 @@
 // Duals, first states, solvers and their order: oracles 7 to 12 of the specification, and what is refused.
 #include <gtest/gtest.h>
 
+#include "learners/scalar_problem.h"
 #include "learners/state_editor.h"
 #include "learners/target_duals.h"
 #include "learners/target_states.h"
@@ -10,34 +11,9 @@
 namespace throughtime::testing {
 namespace {
 
-/// h' = a h + x (a rectifier that never bends here), prediction h, loss (h - y)^2 / 2: the second output has no error
-/// and halves the mean square. [T] inputs and targets.
-Problem linear_problem(double a, std::vector<float> inputs, std::vector<float> targets) {
-  Problem problem;
-  problem.model = std::make_unique<Model>(with_head(stack_of("rnn_relu", {1}, 1), "regression", 2));
-  const ParameterLayout& layout = problem.model->parameters();
-  problem.parameters.assign(layout.size(), 0.0);
-  problem.parameters[layout.find("rnn.weight_ih_l0").offset] = 1;
-  problem.parameters[layout.find("rnn.weight_hh_l0").offset] = a;
-  problem.parameters[layout.find("head.weight").offset] = 1;
-  const std::size_t steps = inputs.size();
-  problem.storage.resize(1);
-  problem.storage[0].values = std::move(inputs);
-  for (const float y : targets)
-    problem.storage[0].target_values.insert(problem.storage[0].target_values.end(), {y, 0.0f});
-  Source source;
-  source.steps = steps;
-  source.reals = 1;
-  source.target_width = 2;
-  source.values = problem.storage[0].values;
-  source.target_values = problem.storage[0].target_values;
-  problem.sources.push_back(source);
-  problem.window.steps = static_cast<int>(steps);
-  problem.window.batch = 1;
-  problem.window.sources = problem.sources;
-  problem.window.start = {0};
-  problem.window.weight.assign(steps, 1.0f);
-  return problem;
+/// h' = a h + x (a rectifier that never bends here), prediction h.
+Problem linear_problem(double a, std::vector<float> inputs, const std::vector<float>& targets) {
+  return scalar_problem("rnn_relu", {.w = a}, std::move(inputs), targets);
 }
 
 /// A learner in batch mode, whose tables can be read and written; its parameters stay unless there is a rate.

@@ -5,20 +5,12 @@
 #include <cmath>
 #include <limits>
 
-namespace throughtime {
+#include "reproduce/arm_values.h"
+
+namespace throughtime::testing {
 namespace {
 
 constexpr double broke = std::numeric_limits<double>::quiet_NaN();
-const Measure mse{"validation_mse", "last"};
-
-/// Values of the arms a, b, c, ... with seeds 1, 2, 3, ...
-ArmValues results(const std::vector<std::vector<double>>& arms) {
-  ArmValues values;
-  for (std::size_t arm = 0; arm < arms.size(); ++arm)
-    for (std::size_t i = 0; i < arms[arm].size(); ++i)
-      values[std::string(1, static_cast<char>('a' + arm))][mse.key()].emplace_back(i + 1, arms[arm][i]);
-  return values;
-}
 
 Answer met(const Rule& rule, const std::vector<std::vector<double>>& arms) {
   return check_rule(rule, results(arms), {{"a", 1.0}}).met;
@@ -187,4 +179,4 @@ TEST(VerdictRule, SaysWhatWasSeen) {
 }
 
 }  // namespace
-}  // namespace throughtime
+}  // namespace throughtime::testing

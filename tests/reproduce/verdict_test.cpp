@@ -2,19 +2,10 @@
 
 #include <gtest/gtest.h>
 
-namespace throughtime {
+#include "reproduce/arm_values.h"
+
+namespace throughtime::testing {
 namespace {
-
-const Measure mse{"validation_mse", "last"};
-
-/// Values of the arms a, b, c, ... with seeds 1, 2, 3, ...
-ArmValues results(const std::vector<std::vector<double>>& arms) {
-  ArmValues values;
-  for (std::size_t arm = 0; arm < arms.size(); ++arm)
-    for (std::size_t i = 0; i < arms[arm].size(); ++i)
-      values[std::string(1, static_cast<char>('a' + arm))][mse.key()].emplace_back(i + 1, arms[arm][i]);
-  return values;
-}
 
 /// a is below b, and below 0.01.
 const std::vector<Rule> claim = {{.kind = "below", .arms = {"a"}, .measure = mse, .high = 0.01, .share = 0.8},
@@ -62,4 +53,4 @@ TEST(Verdict, WithoutNumbersNothingWasRun) {
 }
 
 }  // namespace
-}  // namespace throughtime
+}  // namespace throughtime::testing
