@@ -134,16 +134,15 @@ void check_update(const UpdateCall& call) {
            call.clip.norm);
 }
 
-void check_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
+void refuse_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
   if (width < 1) refuse(speaker, "width must be at least 1, got {}", width);
   const auto columns = static_cast<std::size_t>(width);
-  const std::size_t table_rows = table.size / columns;
-  if (!table || table_rows * columns != table.size)
+  if (!table || table.size % columns != 0)
     refuse(speaker, "the table's size must be a multiple of the width {}, got {}", width, table.size);
   require_at_least(speaker, "rows", rows, indices.size() * columns);
   for (const std::int64_t index : indices)
-    if (index < 0 || static_cast<std::size_t>(index) >= table_rows)
-      refuse(speaker, "row index {} is outside the table of {} rows", index, table_rows);
+    if (index < 0 || static_cast<std::size_t>(index) >= table.size / columns)
+      refuse(speaker, "row index {} is outside the table of {} rows", index, table.size / columns);
 }
 
 }  // namespace throughtime
