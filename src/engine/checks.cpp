@@ -1,5 +1,6 @@
 #include "engine/checks.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/targets.h"
@@ -29,12 +30,9 @@ void check_tape(std::string_view speaker, const Tape& tape, const Window& window
 void check_loss_steps(const TapeShape& shape, const Window& window) {
   if (shape.losses == 0 || shape.losses >= window.steps || shape.keep == Keep::nothing) return;
   int steps = 0;
-  for (int step = 0; step < window.steps; ++step)
-    for (int row = 0; row < window.batch; ++row)
-      if (window.weight_at(step, row) != 0) {
-        ++steps;
-        break;
-      }
+  const auto has_loss = [](float weight) { return weight != 0; };
+  for (auto row = window.weight.begin(); row != window.weight.end(); row += window.batch)
+    steps += std::any_of(row, row + window.batch, has_loss) ? 1 : 0;
   if (steps > shape.losses)
     refuse("unroll", "{} steps of the window carry a loss, its tape was made for {} at most", steps, shape.losses);
 }

@@ -352,10 +352,12 @@ void step_row_alone(const Context& context, const UnrollArrays& call, Slice& sli
 /// Steps with a loss share d_top in their order.
 void assign_loss_slots(const Window& window, Slice& slice) {
   std::int32_t next = 0;
-  for (int l = 0; l < window.steps; ++l) {
+  const float* weight = window.weight.data() + slice.first;
+  std::int32_t* slot = slice.loss_slot.data();
+  for (int l = 0; l < window.steps; ++l, weight += window.batch) {
     bool any = false;
-    for (int r = 0; r < slice.rows; ++r) any |= window.weight_at(l, slice.first + r) != 0.0f;
-    slice.loss_slot[static_cast<std::size_t>(l)] = any ? next++ : -1;
+    for (int r = 0; r < slice.rows; ++r) any |= weight[r] != 0.0f;
+    *slot++ = any ? next++ : -1;
   }
 }
 

@@ -15,8 +15,6 @@ const ProductKernels& kernels() {
 /// Units side by side in a panel such that all gates of them fill about kPanel columns.
 int panel_units(int groups) { return std::max(kPad, kPanel / std::max(groups, 1) / kPad * kPad); }
 
-constexpr std::size_t kFewParameters = 256;  // of a model that is packed number by number
-
 }  // namespace
 
 // ---------------------------------------------------------------- panels

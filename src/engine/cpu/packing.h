@@ -9,6 +9,9 @@
 
 namespace throughtime::cpu {
 
+/// Parameters of a model so small that its weights and gradients are moved number by number, by lists made once.
+inline constexpr std::size_t kFewParameters = 256;
+
 /// A matrix W [groups * rows, depth] as B of a product y = x W^T: panels of `units` rows of every group side by side,
 /// [panel][depth][groups * units], so that the gates of a unit come out together. Missing rows are zero.
 class ForwardPanels {
