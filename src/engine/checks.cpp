@@ -1,5 +1,6 @@
 #include "engine/checks.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/targets.h"
@@ -29,12 +30,9 @@ void check_tape(std::string_view speaker, const Tape& tape, const Window& window
 void check_loss_steps(const TapeShape& shape, const Window& window) {
   if (shape.losses == 0 || shape.losses >= window.steps || shape.keep == Keep::nothing) return;
   int steps = 0;
-  for (int step = 0; step < window.steps; ++step)
-    for (int row = 0; row < window.batch; ++row)
-      if (window.weight_at(step, row) != 0) {
-        ++steps;
-        break;
-      }
+  const auto has_loss = [](float weight) { return weight != 0; };
+  for (auto row = window.weight.begin(); row != window.weight.end(); row += window.batch)
+    steps += std::any_of(row, row + window.batch, has_loss) ? 1 : 0;
   if (steps > shape.losses)
     refuse("unroll", "{} steps of the window carry a loss, its tape was made for {} at most", steps, shape.losses);
 }
@@ -134,16 +132,15 @@ void check_update(const UpdateCall& call) {
            call.clip.norm);
 }
 
-void check_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
+void refuse_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
   if (width < 1) refuse(speaker, "width must be at least 1, got {}", width);
   const auto columns = static_cast<std::size_t>(width);
-  const std::size_t table_rows = table.size / columns;
-  if (!table || table_rows * columns != table.size)
+  if (!table || table.size % columns != 0)
     refuse(speaker, "the table's size must be a multiple of the width {}, got {}", width, table.size);
   require_at_least(speaker, "rows", rows, indices.size() * columns);
   for (const std::int64_t index : indices)
-    if (index < 0 || static_cast<std::size_t>(index) >= table_rows)
-      refuse(speaker, "row index {} is outside the table of {} rows", index, table_rows);
+    if (index < 0 || static_cast<std::size_t>(index) >= table.size / columns)
+      refuse(speaker, "row index {} is outside the table of {} rows", index, table.size / columns);
 }
 
 }  // namespace throughtime

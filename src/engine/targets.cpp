@@ -177,9 +177,10 @@ void check_inputs(const Model& model, const Window& window) {
 }
 
 void check_targets(const Model& model, const Window& window, int first, int last) {
+  const float* weight = window.weight.data() + static_cast<std::size_t>(first) * static_cast<std::size_t>(window.batch);
   for (int step = first; step < last; ++step)
     for (int row = 0; row < window.batch; ++row)
-      if (window.weight_at(step, row) != 0) check_target(model, window, step, row);
+      if (*weight++ != 0) check_target(model, window, step, row);
 }
 
 }  // namespace throughtime

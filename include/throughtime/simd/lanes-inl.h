@@ -66,17 +66,19 @@ struct ExpParts {
 HWY_INLINE ExpParts exp_parts(Lanes x) {
   const Lanes::Tag d;
   const hn::RebindToSigned<Lanes::Tag> di;
-  const auto n = hn::NearestInt(hn::Mul(x.v, hn::Set(d, 1.44269504f)));
-  const Lanes whole = hn::ConvertTo(d, n);
+  // Beside 1.5 * 2^23 a number keeps no fraction, and n is the last bits of the sum.
+  const Lanes beside(12582912.0);
+  const Lanes sum = multiply_add(x, Lanes(1.44269504), beside);
+  const Lanes whole = sum - beside;
   Lanes r = hn::NegMulAdd(whole.v, hn::Set(d, 0.693145752f), x.v);  // ln 2, high bits
   r = hn::NegMulAdd(whole.v, hn::Set(d, 1.42860677e-6f), r.v);      // and the rest of it
-  Lanes q(0.00139411633);
-  q = multiply_add(q, r, Lanes(0.00836918688));
-  q = multiply_add(q, r, Lanes(0.0416663522));
-  q = multiply_add(q, r, Lanes(0.166665049));
-  q = multiply_add(q, r, Lanes(0.500000005));
-  q = multiply_add(q, r, Lanes(1.00000001));
-  const auto bits = hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127)));
+  // In pairs: a step of a net waits for this chain.
+  const Lanes square = r * r;
+  const Lanes low = multiply_add(Lanes(0.500000005), r, Lanes(1.00000001));
+  const Lanes middle = multiply_add(Lanes(0.0416663522), r, Lanes(0.166665049));
+  const Lanes high = multiply_add(Lanes(0.00139411633), r, Lanes(0.00836918688));
+  const Lanes q = multiply_add(multiply_add(high, square, middle), square, low);
+  const auto bits = hn::ShiftLeft<23>(hn::Add(hn::BitCast(di, sum.v), hn::Set(di, 127)));
   return {Lanes(hn::BitCast(d, bits)), r * q};
 }
 

@@ -45,6 +45,19 @@ GradientCollector::GradientCollector(const Model& model) : products_(product_ker
     add_block(model, Kind::head, 0, model.head_weight, model.linear_outputs(), inner > 0 ? inner : model.top_hidden());
   add_block(model, Kind::head_bias, 0, model.head_bias, model.linear_outputs(), 1);
   add_block(model, Kind::head_constants, 0, model.head_constants, model.head().constants, 1);
+  const auto in_place = [](const Task& task) { return task.in_place; };
+  few_ = elements_ == model.parameters().size() && elements_ <= kFewParameters && std::ranges::none_of(tasks_, in_place);
+}
+
+void GradientCollector::prepare(std::vector<Slice>& slices) const {
+  if (!few_ || slices.size() > 1 || slices.front().layer_gradients.empty()) return;
+  Slice& slice = slices.front();
+  slice.flat.resize(elements_);
+  for (const Task& task : tasks_)
+    for (std::size_t row = 0; row < task.rows; ++row)
+      for (std::size_t column = 0; column < task.columns; ++column)
+        slice.flat[task.to + row * task.columns + column] =
+            share(slice, task) + task.from + row * task.stride + column * task.column_stride;
 }
 
 void GradientCollector::add_block(const Model& model, Kind kind, int layer, int block, int rows, int columns) {
@@ -81,8 +94,7 @@ void GradientCollector::add_task(Task task, std::size_t step) {
   }
 }
 
-const float* GradientCollector::share(const Slice& slice, const Task& task, bool losses) {
-  const bool head = losses && slice.head_rows > 0;
+const float* GradientCollector::share(const Slice& slice, const Task& task) {
   const std::size_t layer = static_cast<std::size_t>(task.layer);
   switch (task.kind) {
     case Kind::input_weights: return slice.layer_gradients[layer].input_weights.data();
@@ -91,12 +103,11 @@ const float* GradientCollector::share(const Slice& slice, const Task& task, bool
     case Kind::recurrent_bias: return slice.layer_gradients[layer].recurrent_bias.data();
     case Kind::encoder: return slice.encoder_gradient.weights.data();
     case Kind::encoder_bias: return slice.encoder_gradient.bias.data();
-    case Kind::inner: return head ? slice.head_inner_gradient.weights.data() : nullptr;
-    case Kind::inner_bias: return head ? slice.head_inner_gradient.bias.data() : nullptr;
-    case Kind::head: return head ? slice.head_gradient.weights.data() : nullptr;
-    case Kind::head_bias: return head ? slice.head_gradient.bias.data() : nullptr;
-    case Kind::head_constants:
-      return head ? slice.head_gradient.bias.data() + slice.head_gradient.outputs : nullptr;
+    case Kind::inner: return slice.head_inner_gradient.weights.data();
+    case Kind::inner_bias: return slice.head_inner_gradient.bias.data();
+    case Kind::head: return slice.head_gradient.weights.data();
+    case Kind::head_bias: return slice.head_gradient.bias.data();
+    case Kind::head_constants: return slice.head_gradient.bias.data() + slice.head_gradient.outputs;
   }
   return nullptr;
 }
@@ -118,8 +129,8 @@ void GradientCollector::run_task(const Task& task, const std::vector<Slice>& sli
   float* to = gradient + task.to;
   bool started = add;
   for (const Slice& slice : slices) {
-    const float* part = share(slice, task, losses);
-    if (!part) continue;
+    if (of_head(task.kind) && !(losses && slice.head_rows > 0)) continue;
+    const float* part = share(slice, task);
     if (task.column_stride > 1)
       merge_transposed(started, task.rows, task.columns, part + task.from, task.column_stride, to);
     else
@@ -131,6 +142,11 @@ void GradientCollector::run_task(const Task& task, const std::vector<Slice>& sli
 
 void GradientCollector::run(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
                             ThreadPool& pool, float* gradient) {
+  const Slice& only = slices.front();
+  if (!add && !only.flat.empty() && call.losses && only.head_rows > 0) {
+    for (const float* number : only.flat) *gradient++ = *number;
+    return;
+  }
   const auto work = [&](int i) { run_task(tasks_[static_cast<std::size_t>(i)], slices, call.losses, add, gradient); };
   if (elements_ < kInlineElements)
     for (std::size_t i = 0; i < tasks_.size(); ++i) work(static_cast<int>(i));

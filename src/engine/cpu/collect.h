@@ -12,6 +12,8 @@ class GradientCollector {
  public:
   explicit GradientCollector(const Model& model);
 
+  /// Notes where a new tape keeps the numbers of the gradient, where the model is small and the tape has one slice.
+  void prepare(std::vector<Slice>& slices) const;
   /// gradient [P] = (add ? gradient : 0) + the slices' shares in their order, for steps [first, last) of the window.
   void run(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add, ThreadPool& pool,
            float* gradient);
@@ -31,6 +33,10 @@ class GradientCollector {
     head_constants,
   };
 
+  static bool of_head(Kind kind) {
+    return kind == Kind::inner || kind == Kind::head || kind == Kind::inner_bias || kind >= Kind::head_bias;
+  }
+
   /// Rows of one group of gates of one block of the flat vector.
   struct Task {
     Kind kind;
@@ -48,11 +54,12 @@ class GradientCollector {
   void add_mapped(const Context& context, const std::vector<Slice>& slices, bool add, float* gradient);
   void add_embedding(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
                      float* gradient) const;
-  static const float* share(const Slice& slice, const Task& task, bool losses);
+  static const float* share(const Slice& slice, const Task& task);
 
   ProductKernels products_;
   std::vector<Task> tasks_;
-  std::size_t elements_ = 0;
+  std::size_t elements_ = 0;  // of the tasks
+  bool few_ = false;          // tasks move the whole gradient, and it is short
   std::vector<int> mapped_;  // layers whose recurrent weights go through a map
   Array effective_;          // dL/d(effective weights) of the largest of them
 };

@@ -35,7 +35,9 @@ class CpuEngine final : public HostEngine<float> {
 
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override {
     check_tape_shape(shape);
-    return std::make_unique<CpuTape>(model_, packed_, shape);
+    auto tape = std::make_unique<CpuTape>(model_, packed_, shape);
+    collector_.prepare(tape->slices);
+    return tape;
   }
 
   void unroll(const UnrollCall& call) override;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "engine/cpu/passes.h"
 #include "engine/targets.h"
@@ -326,13 +325,39 @@ int end_of_run(const Window& window, const Slice& slice, int first, int end) {
   return next;
 }
 
+/// Layer k over steps [begin, end) of all rows, whose slots begin at step `base`.
+void step_rows(const Context& context, const UnrollArrays& call, Slice& slice, std::size_t k, int begin, int end,
+               int base) {
+  LayerStep layer(context, slice, k);
+  for (int l = begin; l < end; ++l) layer.run(l - base, call.keep == Keep::nothing ? 0 : l, call.window, l);
+}
+
+/// The same for a row alone: as many steps in one call as there are up to a reset, and those that are held one by one.
+void step_row_alone(const Context& context, const UnrollArrays& call, Slice& slice, std::size_t k, int begin, int end,
+                    int base) {
+  const bool keeps = call.keep != Keep::nothing;
+  for (int l = begin; l < end;) {
+    const int next = end_of_run(call.window, slice, l, end);
+    if (next == l) {
+      step_rows(context, call, slice, k, l, l + 1, base);
+      ++l;
+      continue;
+    }
+    const bool reset = copy_state_with_resets(context, call.window, slice, k, l, l - base);
+    unroll_row(context, slice, k, next - l, l - base, keeps ? l : 0, keeps, reset);
+    l = next;
+  }
+}
+
 /// Steps with a loss share d_top in their order.
 void assign_loss_slots(const Window& window, Slice& slice) {
   std::int32_t next = 0;
-  for (int l = 0; l < window.steps; ++l) {
+  const float* weight = window.weight.data() + slice.first;
+  std::int32_t* slot = slice.loss_slot.data();
+  for (int l = 0; l < window.steps; ++l, weight += window.batch) {
     bool any = false;
-    for (int r = 0; r < slice.rows; ++r) any |= window.weight_at(l, slice.first + r) != 0.0f;
-    slice.loss_slot[static_cast<std::size_t>(l)] = any ? next++ : -1;
+    for (int r = 0; r < slice.rows; ++r) any |= weight[r] != 0.0f;
+    *slot++ = any ? next++ : -1;
   }
 }
 
@@ -355,20 +380,8 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
     for (std::size_t k = 0; k < slice.layers.size(); ++k) {
       if (k > 0 && slice.layers[k].input.size() > 0)
         for (int l = begin; l < end; ++l) copy_below(context, window, call.training, slice, k, l, l - base);
-      const bool alone = runs_alone(context, slice, k);
-      std::optional<LayerStep> layer;
-      for (int l = begin; l < end;) {
-        const int next = alone ? end_of_run(window, slice, l, end) : l;
-        if (next > l) {
-          const bool reset = copy_state_with_resets(context, window, slice, k, l, l - base);
-          unroll_row(context, slice, k, next - l, l - base, keeps ? l : 0, keeps, reset);
-          l = next;
-        } else {
-          if (!layer) layer.emplace(context, slice, k);
-          layer->run(l - base, keeps ? l : 0, window, l);
-          ++l;
-        }
-      }
+      const auto steps = runs_alone(context, slice, k) ? step_row_alone : step_rows;
+      steps(context, call, slice, k, begin, end, base);
     }
     HeadPass head{window, call.training, begin, end, base, call.losses, call.predictions};
     head.correct = call.correct;

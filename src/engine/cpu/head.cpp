@@ -157,9 +157,11 @@ class HeadBlock {
 void run_head(const Context& context, const HeadPass& pass, Slice& slice) {
   if (!pass.losses && !pass.predictions && !pass.d_hidden && pass.window.targets.layout == TargetLayout::none) return;
   HeadBlock block(context, pass, slice);
-  for (int step = pass.first; step < pass.last; ++step)
+  const int batch = pass.window.batch;
+  const float* weight = pass.window.weight.data() + static_cast<std::size_t>(pass.first) * batch + slice.first;
+  for (int step = pass.first; step < pass.last; ++step, weight += batch)
     for (int row = 0; row < slice.rows; ++row) {
-      if (pass.window.weight_at(step, slice.first + row) == 0.0f) continue;
+      if (weight[row] == 0.0f) continue;
       block.add(step, row);
       if (block.full()) block.run();
     }

@@ -162,9 +162,61 @@ PackedModel::PackedModel(const Model& model) {
   const int inner = model.config().head.hidden;
   if (inner > 0) head_inner = PackedLinear(inner, model.top_hidden());
   head = PackedLinear(model.linear_outputs(), inner > 0 ? inner : model.top_hidden());
+  const auto mapped = [](const Layer& layer) { return layer.cell->fast_map.apply != nullptr; };
+  if (model.parameters().size() <= kFewParameters && std::ranges::none_of(model.layers(), mapped)) find_moves(model);
 }
 
 void PackedModel::pack(const Model& model, const float* parameters) {
+  if (moves_.empty()) return pack_all(model, parameters);
+  for (const Move& move : moves_) *move.to = parameters[move.from];
+  for (const Move& addition : additions_) *addition.to += parameters[addition.from];
+}
+
+/// Packs the numbers 1, 2, ... and looks where they are. The second bias of a joint cell is added to the first.
+void PackedModel::find_moves(const Model& model) {
+  const ParameterLayout& layout = model.parameters();
+  std::vector<float> numbers(layout.size()), added(layout.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i + 1);
+  for (const Layer& layer : model.layers()) {
+    if (layer.bias_hh < 0 || !layer.cell->shape.joint) continue;
+    const ParameterBlock& block = layout.block(layer.bias_hh);
+    std::swap_ranges(numbers.begin() + static_cast<std::ptrdiff_t>(block.offset),
+                     numbers.begin() + static_cast<std::ptrdiff_t>(block.offset + block.size()),
+                     added.begin() + static_cast<std::ptrdiff_t>(block.offset));
+  }
+  pack_all(model, numbers.data());
+  if (reads_in_place()) return;
+  note_moves(moves_);
+  pack_all(model, added.data());
+  note_moves(additions_);
+}
+
+bool PackedModel::reads_in_place() {
+  const auto reads = [](const BackwardPanels& panels) { return panels.panels() > 0 && panels.in_place(); };
+  for (const PackedLayer& layer : layers)
+    if (reads(layer.input_back) || reads(layer.recurrent_back) || reads(layer.late_back)) return true;
+  return reads(encoder.backward) || reads(head_inner.backward) || reads(head.backward);
+}
+
+void PackedModel::note_moves(std::vector<Move>& moves) {
+  const auto note = [&](Array& array) {
+    for (float* to = array.data(); to != array.data() + array.size(); ++to)
+      if (*to != 0) moves.push_back({static_cast<std::uint32_t>(*to) - 1, to});
+  };
+  for (PackedLayer& layer : layers) {
+    for (ForwardPanels* panels : {&layer.input, &layer.recurrent, &layer.late}) note(panels->numbers());
+    for (BackwardPanels* panels : {&layer.input_back, &layer.recurrent_back, &layer.late_back}) note(panels->numbers());
+    note(layer.input_bias);
+    note(layer.recurrent_bias);
+  }
+  for (PackedLinear* linear : {&encoder, &head_inner, &head}) {
+    note(linear->forward.numbers());
+    note(linear->backward.numbers());
+    note(linear->bias);
+  }
+}
+
+void PackedModel::pack_all(const Model& model, const float* parameters) {
   const ParameterLayout& layout = model.parameters();
   const auto at = [&](int block) { return parameters + layout.block(block).offset; };
   for (std::size_t k = 0; k < layers.size(); ++k) layers[k].pack(model.layers()[k], layout, parameters);

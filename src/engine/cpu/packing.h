@@ -9,6 +9,9 @@
 
 namespace throughtime::cpu {
 
+/// Parameters of a model so small that its weights and gradients are moved number by number, by lists made once.
+inline constexpr std::size_t kFewParameters = 256;
+
 /// A matrix W [groups * rows, depth] as B of a product y = x W^T: panels of `units` rows of every group side by side,
 /// [panel][depth][groups * units], so that the gates of a unit come out together. Missing rows are zero.
 class ForwardPanels {
@@ -26,6 +29,7 @@ class ForwardPanels {
   std::size_t width() const { return static_cast<std::size_t>(groups_) * padded_rows_; }  // over all panels
   std::size_t column(int panel) const { return static_cast<std::size_t>(panel) * units_ * groups_; }
   const float* panel(int index) const { return data_.data() + column(index) * depth_; }
+  Array& numbers() { return data_; }
 
  private:
   int groups_ = 0, rows_ = 0, depth_ = 0, units_ = 0, panels_ = 0;
@@ -46,6 +50,9 @@ class BackwardPanels {
   /// Rows to sum over: those that pad the last group are left out.
   int depth() const { return groups_ == 0 ? 0 : (groups_ - 1) * static_cast<int>(padded_rows_) + rows_; }
   const float* panel(int index) const { return from_ + static_cast<std::size_t>(index) * kPanel * depth_; }
+  Array& numbers() { return data_; }
+  /// Whether the last matrix is read where it is.
+  bool in_place() const { return from_ != data_.data(); }
 
  private:
   int groups_ = 0, rows_ = 0, columns_ = 0, panels_ = 0;
@@ -90,6 +97,20 @@ struct PackedModel {
   PackedLinear encoder, head_inner, head;  // outputs = 0 where absent
   std::int32_t buffer = -1;                // what is packed: a buffer and its version
   std::uint64_t version = 0;
+
+ private:
+  /// Number `from` of the parameters goes to `to`.
+  struct Move {
+    std::uint32_t from;
+    float* to;
+  };
+  void pack_all(const Model& model, const float* parameters);
+  void find_moves(const Model& model);
+  void note_moves(std::vector<Move>& moves);
+  bool reads_in_place();
+
+  // All that packing does, number by number: for models so small that finding out what goes where costs more.
+  std::vector<Move> moves_, additions_;
 };
 
 }  // namespace throughtime::cpu

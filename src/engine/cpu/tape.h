@@ -84,6 +84,7 @@ struct Slice {
 
   std::vector<LayerGradient> layer_gradients;
   LinearGradient encoder_gradient, head_inner_gradient, head_gradient;
+  std::vector<const float*> flat;  // [P] of a small model: where each number of the gradient lies above; else empty
   double loss = 0;              // sum of weight * loss of the last unroll
   double correct = 0;           // sum of the weights of its right predictions
   int head_rows = 0;            // rows that the head's gradients sum over; 0: they hold nothing
