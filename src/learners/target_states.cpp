@@ -7,6 +7,13 @@
 
 namespace throughtime {
 
+OptimizerConfig state_rule(const TargetPropagationConfig& config) {
+  OptimizerConfig rule;
+  rule.name = config.state_optimizer;
+  rule.epsilon = config.state_epsilon;
+  return rule;
+}
+
 TargetStates::TargetStates(Engine& engine, const TargetPropagationConfig& config, TargetBlocks& blocks)
     : engine_(engine), config_(config), blocks_(blocks), width_(engine.model().state_size()) {
   const auto state = static_cast<std::size_t>(width_), rows = static_cast<std::size_t>(blocks.rows());
@@ -19,10 +26,7 @@ TargetStates::TargetStates(Engine& engine, const TargetPropagationConfig& config
   zeros_ = engine.allocate(rows * state);
   handed_steps_.reserve(static_cast<std::size_t>(blocks.shard_blocks()));
   handed_rows_.reserve(static_cast<std::size_t>(blocks.shard_rows()));
-  OptimizerConfig rule;
-  rule.name = config.state_optimizer;
-  rule.epsilon = config.state_epsilon;
-  optimizer_ = engine.make_optimizer(rule, table_);
+  optimizer_ = engine.make_optimizer(state_rule(config), table_);
   reserve(part_, chain_steps, blocks.rows());
 }
 

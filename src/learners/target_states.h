@@ -7,6 +7,9 @@
 
 namespace throughtime {
 
+/// The update rule of states that are variables.
+OptimizerConfig state_rule(const TargetPropagationConfig& config);
+
 /// The free states H: a table [N + 1, R, S] of what enters each block, how it is filled for a stretch, and their
 /// descent.
 class TargetStates {

@@ -93,14 +93,14 @@ Aligned aligned(const std::vector<Series>& all) {
 Curve mean_curve(const std::string& label, const Aligned& values, bool log) {
   Curve curve{.label = label, .x = values.x};
   for (std::vector<double> row : values.y) {
-    const bool positive = std::all_of(row.begin(), row.end(), [](double value) { return value > 0; });
-    if (log && positive)
+    const bool of_logarithms = log && std::all_of(row.begin(), row.end(), [](double value) { return value > 0; });
+    if (of_logarithms)
       for (double& value : row) value = std::log(value);
-    const auto back = [&](double value) { return log && positive ? std::exp(value) : value; };
+    const auto back = [&](double value) { return of_logarithms ? std::exp(value) : value; };
     const Summary summary = summary_of(row);
     curve.y.push_back(back(summary.mean));
     if (summary.count < 2) continue;
-    const double deviation = log && !positive ? 0 : summary.deviation;
+    const double deviation = log && !of_logarithms ? 0 : summary.deviation;  // no band where a logarithm is missing
     curve.low.push_back(back(summary.mean - deviation));
     curve.high.push_back(back(summary.mean + deviation));
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "learners/target_states.h"
+
 namespace throughtime {
 
 PastStates::PastStates(Engine& engine, const TargetPropagationConfig& config, int steps, int rows)
@@ -13,10 +15,7 @@ PastStates::PastStates(Engine& engine, const TargetPropagationConfig& config, in
   const std::size_t states = static_cast<std::size_t>(rows) * static_cast<std::size_t>(engine.model().state_size());
   state_ = engine.allocate(states);
   gradient_ = engine.allocate(states);
-  OptimizerConfig rule;
-  rule.name = config.state_optimizer;
-  rule.epsilon = config.state_epsilon;
-  optimizer_ = engine.make_optimizer(rule, state_);
+  optimizer_ = engine.make_optimizer(state_rule(config), state_);
 }
 
 void PastStates::refine(const Window& part, Buffer parameters, Buffer start, Buffer end) {

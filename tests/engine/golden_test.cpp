@@ -91,15 +91,8 @@ class Golden {
 
   /// Rows one after the other in one source; every step has a loss of weight 1, scaled to a mean by the caller.
   void fill_window() {
-    const int width = file_["shape"]["inputs"];
     inputs_ = inputs_by_row(file_["inputs"]);
-    source_.steps = static_cast<std::size_t>(steps_) * batch_;
-    source_.reals = width;
-    source_.values = inputs_;
-    window_.steps = steps_;
-    window_.batch = batch_;
-    window_.sources = std::span<const Source>(&source_, 1);
-    for (int row = 0; row < batch_; ++row) window_.start.push_back(static_cast<std::int64_t>(row) * steps_);
+    set_rows(file_, inputs_, source_, window_);
     window_.weight.assign(static_cast<std::size_t>(steps_) * batch_, 1.0f);
     window_.targets.layout = TargetLayout::per_step;
     if (file_["head"] == "softmax") {

@@ -23,16 +23,9 @@ INSTANTIATE_TEST_SUITE_P(Golden, FpttAgainstPyTorch,
 struct GoldenSequence {
   explicit GoldenSequence(const nlohmann::json& file)
       : inputs(inputs_by_row(file["inputs"])), targets(flatten<float>(file["target"])) {
-    const int steps = file["shape"]["steps"], batch = file["shape"]["batch"];
-    source.steps = static_cast<std::size_t>(steps) * batch;
-    source.reals = file["shape"]["inputs"];
-    source.values = inputs;
-    window.steps = steps;
-    window.batch = batch;
-    window.sources = {&source, 1};
-    for (int row = 0; row < batch; ++row) window.start.push_back(static_cast<std::int64_t>(row) * steps);
-    window.weight.assign(static_cast<std::size_t>(steps) * batch, 0.0f);
-    std::fill(window.weight.end() - batch, window.weight.end(), 1.0f);
+    set_rows(file, inputs, source, window);
+    window.weight.assign(static_cast<std::size_t>(window.steps) * window.batch, 0.0f);
+    std::fill(window.weight.end() - window.batch, window.weight.end(), 1.0f);
     window.targets.layout = TargetLayout::per_row;
     window.targets.values = targets;
     window.targets.width = file["shape"]["outputs"];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "throughtime/model.h"
+#include "throughtime/window.h"
 
 // The files of tests/golden, which make_golden.py wrote with PyTorch in double precision.
 namespace throughtime::testing {
@@ -44,6 +45,18 @@ inline std::vector<float> inputs_by_row(const nlohmann::json& inputs) {
       values.insert(values.end(), part.begin(), part.end());
     }
   return values;
+}
+
+/// A window over the rows of a file, one after the other in `source`, whose values are `inputs` [B, L, D]. The caller sets
+/// weights and targets, and keeps both where they are.
+inline void set_rows(const nlohmann::json& file, const std::vector<float>& inputs, Source& source, Window& window) {
+  window.steps = file["shape"]["steps"];
+  window.batch = file["shape"]["batch"];
+  source.steps = static_cast<std::size_t>(window.steps) * window.batch;
+  source.reals = file["shape"]["inputs"];
+  source.values = inputs;
+  window.sources = {&source, 1};
+  for (int row = 0; row < window.batch; ++row) window.start.push_back(static_cast<std::int64_t>(row) * window.steps);
 }
 
 /// The model that a file's tensors belong to.

@@ -133,15 +133,10 @@ INSTANTIATE_TEST_SUITE_P(Learners, OnRanks, ::testing::ValuesIn(variants()), [](
 /// Batch target propagation of one text in one row: more ranks than rows, each with some of its blocks.
 TEST(Ranks, ShareTheBlocksOfAText) {
   const ScratchDirectory directory;
-  std::string words;
-  for (int i = 0; i < 300; ++i) words += "w" + std::to_string(i * i % 7) + (i % 9 == 8 ? "\n" : " ");
-  write_text(directory / "words.txt", words);
   const auto config = [&](const std::string& run) {
     RunConfig config =
         config_of({"text", "target_propagation:persist", "adagrad", "constant", "reference"}, directory / run);
-    config.task.corpus = "files";
-    config.task.files = {(directory / "words.txt").string()};
-    config.task.splits = {0.6, 0.2, 0.2};
+    set_words(config, directory / "words.txt", 300);
     config.task.length = 240;
     config.learner.target.shard = 60;
     config.learner.target.state_reset = false;

@@ -20,6 +20,7 @@ using testing::ScratchDirectory;
 using testing::StopAt;
 using testing::text_of;
 using testing::Variant;
+using testing::set_words;
 using testing::write_text;
 
 void expect_equal_runs(const std::filesystem::path& whole, const std::filesystem::path& parts) {
@@ -67,13 +68,8 @@ RunResult expect_goes_on(RunConfig config, const ScratchDirectory& directory) {
 TEST(RunSession, ATextGoesOnBitForBit) {
   const ScratchDirectory directory;
   RunConfig config = config_of({"text", "tbptt:paper", "adam", "constant", "cpu"}, directory / "whole");
-  config.task.corpus = "files";
-  config.task.files = {(directory / "words.txt").string()};
-  config.task.splits = {0.6, 0.2, 0.2};
+  set_words(config, directory / "words.txt", 900);
   config.model.embedding = 5;
-  std::string words;
-  for (int i = 0; i < 900; ++i) words += fmt::format("w{}{}", i * i % 7, i % 9 == 8 ? "\n" : " ");
-  write_text(directory / "words.txt", words);
   expect_goes_on(config, directory);
 }
 
@@ -81,18 +77,13 @@ TEST(RunSession, TablesOfAWholeTextGoOnBitForBit) {
   const ScratchDirectory directory;
   const Variant variant{"text", "target_propagation:persist", "adagrad", "constant", "cpu"};
   RunConfig config = config_of(variant, directory / "whole");
-  config.task.corpus = "files";
-  config.task.files = {(directory / "words.txt").string()};
-  config.task.splits = {0.6, 0.2, 0.2};
+  set_words(config, directory / "words.txt", 900);
   config.task.length = 400;
   config.model.embedding = 5;
   config.learner.target.shard = 7;
   config.learner.target.dual_before_theta = false;
   config.learner.target.state_reset = false;
   config.train.batch = 2;
-  std::string words;
-  for (int i = 0; i < 900; ++i) words += fmt::format("w{}{}", i * i % 7, i % 9 == 8 ? "\n" : " ");
-  write_text(directory / "words.txt", words);
   expect_goes_on(config, directory);
 }
 

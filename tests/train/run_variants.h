@@ -1,13 +1,25 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
+#include "support/scratch.h"
 #include "train/session.h"
 
 namespace throughtime::testing {
+
+/// Lets a run read a text of that many words, which is written into `file`.
+inline void set_words(RunConfig& config, const std::filesystem::path& file, int count) {
+  std::string words;
+  for (int i = 0; i < count; ++i) words += fmt::format("w{}{}", i * i % 7, i % 9 == 8 ? "\n" : " ");
+  write_text(file, words);
+  config.task.corpus = "files";
+  config.task.files = {file.string()};
+  config.task.splits = {0.6, 0.2, 0.2};
+}
 
 /// Ends a part of a run after some iteration.
 class StopAt : public Observer {
