@@ -1,17 +1,16 @@
 #include "report/runs.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "report/text.h"
 #include "throughtime/error.h"
 #include "train/files.h"
 #include "train/run_directory.h"
+#include "train/toml_document.h"
 
 namespace throughtime {
 namespace {
@@ -33,22 +32,6 @@ void flatten(const Json& json, const std::string& prefix, Entries& entries) {
   for (const auto& [key, value] : json.items()) flatten(value, prefix.empty() ? key : prefix + "." + key, entries);
 }
 
-void flatten(const toml::table& table, const std::string& prefix, Entries& entries) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
-    if (const toml::table* inner = node.as_table()) {
-      flatten(*inner, name, entries);
-      continue;
-    }
-    std::ostringstream text;
-    if (const auto* value = node.as_string())
-      text << value->get();
-    else
-      node.visit([&](const auto& value) { text << value; });
-    entries.emplace_back(name, text.str());
-  }
-}
-
 /// The text of one of the run's files; where there is none, a trouble.
 std::string readable(RunRecord& run, const std::filesystem::path& path, const char* consequence) {
   std::error_code error;
@@ -68,7 +51,9 @@ void read_config(RunRecord& run, const std::filesystem::path& path) {
   run.config_text = readable(run, path, "the run's configuration is not known");
   if (run.config_text.empty()) return;
   try {
-    flatten(toml::parse(run.config_text), "", run.config);
+    const toml::table config = toml::parse(run.config_text);
+    for (const auto& [name, value] : values_under(config))
+      run.config.emplace_back(name, value->is_string() ? value->as_string()->get() : value_text(*value));
   } catch (const toml::parse_error& error) {
     run.troubles.push_back(
         fmt::format("config.toml is damaged at line {}: {}", error.source().begin.line, one_line(error.description())));

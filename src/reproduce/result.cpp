@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 #include <variant>
 
 #include "core/names.h"
@@ -163,20 +162,6 @@ void require_arms(const std::vector<std::string>& given, const ResultSpec& spec,
       refuse_name(where, "arm", arm, spec.arms);
 }
 
-/// `[result.quick]` as assignments: "train.iterations=500".
-void flatten(const toml::table& table, const std::string& prefix, std::vector<std::string>& assignments) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
-    if (const toml::table* inner = node.as_table()) {
-      flatten(*inner, name, assignments);
-      continue;
-    }
-    std::ostringstream text;
-    node.visit([&](const auto& value) { text << value; });
-    assignments.push_back(name + "=" + text.str());
-  }
-}
-
 /// What one rule says must make sense together.
 void require_meaning(const Rule& rule, const Claim& claim, const std::string& place) {
   const bool ordered = rule.kind == "falling" || rule.kind == "rising";
@@ -277,7 +262,8 @@ void read_entries(const toml::table& table, ResultSpec& spec, const std::string&
     if (name == "claim") continue;
     if (name == "quick") {
       if (!node.is_table()) refuse("config", "{}: quick must be a table of options, got {}", where, kind_text(node));
-      flatten(*node.as_table(), "", spec.quick);
+      for (const auto& [option, value] : values_under(*node.as_table()))
+        spec.quick.push_back(option + "=" + value_text(*value));
     } else if (!assign(result_keys(), spec, name, node, where) &&
                !assign(measure_keys(), spec.measure, name, node, where)) {
       std::vector<std::string> names = {"quick", "claim"};

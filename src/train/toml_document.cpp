@@ -32,6 +32,30 @@ std::string kind_text(const toml::node& node) {
   return text.str().empty() ? "a date or time" : text.str();
 }
 
+std::string value_text(const toml::node& node) {
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  if (const toml::array* list = node.as_array()) {
+    std::vector<std::string> items;
+    for (const toml::node& item : *list) items.push_back(value_text(item));
+    return fmt::format("[{}]", fmt::join(items, ", "));
+  }
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << value; });
+  return text.str();
+}
+
+std::vector<std::pair<std::string, const toml::node*>> values_under(const toml::table& table) {
+  std::vector<std::pair<std::string, const toml::node*>> values;
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (const toml::table* inner = node.as_table())
+      for (const auto& [below, value] : values_under(*inner)) values.emplace_back(name + "." + below, value);
+    else
+      values.emplace_back(name, &node);
+  }
+  return values;
+}
+
 void refuse_name(const std::string& where, const std::string& what, const std::string& given,
                  const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(given, known);

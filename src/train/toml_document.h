@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace throughtime {
@@ -15,6 +16,10 @@ toml::table parse_document(const std::string& text, const std::string& where);
 std::string at_line(const std::string& where, const toml::source_region& region);
 /// A value as a message shows it: `the text "x"`, `a table`, `3`.
 std::string kind_text(const toml::node& node);
+/// A value as a file would have it, numbers with as many digits as they need: `"x"`, `0.1`, `[1, 2]`.
+std::string value_text(const toml::node& node);
+/// All values under a table, sorted by name, tables inside it joined with dots: "train.batch".
+std::vector<std::pair<std::string, const toml::node*>> values_under(const toml::table& table);
 /// Like refuse_unknown, but says first where the name was read.
 [[noreturn]] void refuse_name(const std::string& where, const std::string& what, const std::string& given,
                               const std::vector<std::string>& known);

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <ostream>
 
 #include "allocations/counted_new.h"
 #include "support/random_problem.h"
+#include "support/thread_ranks.h"
 #include "throughtime/learner.h"
 #include "throughtime/online.h"
 
@@ -27,27 +30,7 @@ struct Arm {
   friend void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.learner << " " << arm.memory << " on " << arm.engine; }
 };
 
-class SteadyState : public ::testing::TestWithParam<Arm> {};
-
-TEST_P(SteadyState, AllocatesNothing) {
-  const Arm& arm = GetParam();
-  ProblemSpec spec;
-  spec.model = with_head(stack_of(arm.cell, {20, 9}, 3), "softmax", 5);
-  spec.model.dropout = {0.1, 0.1, 0.1, false};
-  spec.steps = 40;
-  spec.batch = 20;
-  spec.zero_weights = 0.2;
-  spec.resets = 0.05;
-  const Problem problem = random_problem(spec);
-  // The whole window again and again, or its eighths one after the other.
-  std::vector<Window> stretches(8, problem.window);
-  if (arm.continues)
-    for (int i = 0; i < 8; ++i) slice(problem.window, 5 * i, 5, stretches[static_cast<std::size_t>(i)]);
-
-  const auto engine = make_engine(*problem.model, {.name = arm.engine, .threads = 2, .communicator = nullptr});
-  OptimizerConfig optimizer;
-  optimizer.name = arm.optimizer;
-  Trainee trainee = make_trainee(*engine, problem.parameters, optimizer, {.value = 0, .norm = 1});
+LearnerConfig config_of(const Arm& arm) {
   LearnerConfig config;
   config.name = arm.learner;
   config.memory = arm.memory;
@@ -62,17 +45,74 @@ TEST_P(SteadyState, AllocatesNothing) {
     config.target.h_solver = arm.cell == "gru" ? "backward_sweep" : "gradient";
     if (arm.memory == "persist") config.target.shard = 3;
   }
-  StretchShape shape{spec.steps, spec.batch};
-  shape.stretches = 1;
-  const auto learner = make_learner(config, trainee, shape);
-  const RateFunction rate = [](std::int64_t) { return 1e-3; };
-  for (int i = 0; i < 3; ++i) learner->learn(stretches[static_cast<std::size_t>(i)], rate);
+  return config;
+}
 
+/// A learner on a stack of two layers, and stretches for it: the whole window again and again, or its eighths one after
+/// the other.
+class Lesson {
+ public:
+  explicit Lesson(const Arm& arm, std::shared_ptr<Communicator> ranks = nullptr)
+      : problem_(random_problem({.model = model_of(arm),
+                                 .steps = 40,
+                                 .batch = 20,
+                                 .zero_weights = 0.2,
+                                 .resets = 0.05})),
+        stretches_(8, problem_.window),
+        engine_(make_engine(*problem_.model, {.name = arm.engine, .threads = 2, .communicator = std::move(ranks)})) {
+    if (arm.continues)
+      for (int i = 0; i < 8; ++i) slice(problem_.window, 5 * i, 5, stretches_[static_cast<std::size_t>(i)]);
+    OptimizerConfig optimizer;
+    optimizer.name = arm.optimizer;
+    trainee_.emplace(make_trainee(*engine_, problem_.parameters, optimizer, {.value = 0, .norm = 1}));
+    learner_ = make_learner(config_of(arm), *trainee_, {.steps = 40, .batch = 20, .stretches = 1});
+  }
+
+  void learn(std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i) learner_->learn(stretches_[i], rate_);
+  }
+
+ private:
+  static ModelConfig model_of(const Arm& arm) {
+    ModelConfig model = with_head(stack_of(arm.cell, {20, 9}, 3), "softmax", 5);
+    model.dropout = {0.1, 0.1, 0.1, false};
+    return model;
+  }
+
+  Problem problem_;
+  std::vector<Window> stretches_;
+  std::unique_ptr<Engine> engine_;
+  std::optional<Trainee> trainee_;
+  std::unique_ptr<Learner> learner_;
+  RateFunction rate_ = [](std::int64_t) { return 1e-3; };
+};
+
+class SteadyState : public ::testing::TestWithParam<Arm> {};
+
+TEST_P(SteadyState, AllocatesNothing) {
+  Lesson lesson(GetParam());
+  lesson.learn(0, 3);
   const std::int64_t before = allocations();
   const std::size_t bytes = bytes_in_use();
-  for (int i = 3; i < 8; ++i) learner->learn(stretches[static_cast<std::size_t>(i)], rate);
+  lesson.learn(3, 8);
   EXPECT_EQ(allocations() - before, 0);
   EXPECT_EQ(bytes_in_use(), bytes);
+}
+
+/// The same on two ranks, both counted. Lists of rows that travel find room once one as long has been sent.
+TEST_P(SteadyState, AllocatesNothingOnRanks) {
+  ThreadRanks::run(2, [&](std::shared_ptr<Communicator> ranks) {
+    const auto meet = [&] { on_any_rank(ranks.get(), false); };
+    Lesson lesson(GetParam(), ranks);
+    lesson.learn(0, 8);
+    meet();
+    const std::int64_t before = allocations();
+    meet();
+    lesson.learn(0, 8);
+    meet();
+    EXPECT_EQ(allocations() - before, 0);
+    meet();
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -75,11 +77,13 @@ class ThreadRanks {
     template <class Real>
     void sum(std::span<Real> values) {
       show(values.data());
-      std::vector<Real> sums(values.size());
+      sums_.resize(std::max(sums_.size(), values.size() * sizeof(Real)));  // kept, so that a second call asks for nothing
+      Real* sums = reinterpret_cast<Real*>(sums_.data());
+      std::fill_n(sums, values.size(), Real(0));
       for (int rank = 0; rank < ranks(); ++rank)
-        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += shown<Real>(rank)[i];
+        for (std::size_t i = 0; i < values.size(); ++i) sums[i] += shown<Real>(rank)[i];
       all_.wait();
-      std::copy(sums.begin(), sums.end(), values.begin());
+      std::copy_n(sums, values.size(), values.begin());
     }
     void show(const void* mine) {
       all_.shown_[static_cast<std::size_t>(rank_)] = mine;
@@ -91,6 +95,7 @@ class ThreadRanks {
     }
     ThreadRanks& all_;
     int rank_;
+    std::vector<std::byte> sums_;
   };
 
   explicit ThreadRanks(int ranks) : ranks_(ranks), shown_(static_cast<std::size_t>(ranks)) {}
