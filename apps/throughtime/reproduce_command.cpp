@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "job_pool.h"
 #include "reproduce/atlas.h"
+#include "reproduce/claim_curve.h"
 #include "reproduce/cost.h"
 #include "terminal.h"
 #include "throughtime/error.h"
@@ -146,15 +147,32 @@ void add_references(Chart& figure, const Claim& claim) {
   }
 }
 
-/// The report of all runs: the verdicts first, then the curves with the paper's values, then the rules of each claim.
-void write_report(const Undertaking& task, const StoredResult& stored, const std::filesystem::path& path) {
+std::vector<RunGroup> groups_of(const Undertaking& task) {
   std::vector<std::string> runs;
   for (const Part& part : task.parts)
     if (RunDirectory(part.config.run.directory).is_run()) runs.push_back(part.config.run.directory);
-  if (runs.empty()) return;
+  return runs.empty() ? std::vector<RunGroup>() : group_runs(read_runs(runs));
+}
+
+/// The numbers, and the curves of claims that did not hold.
+void store(const Undertaking& task, const StoredResult& stored, const std::vector<RunGroup>& groups,
+           const std::filesystem::path& results) {
+  const std::filesystem::path path = stored_path(results, task.spec.name, task.scale);
+  make_directories(path.parent_path());
+  replace_file(path, json_of(stored));
+  if (gnuplot_found())
+    store_curves(task.spec, stored, groups, results);
+  else
+    fmt::print(stderr, "curves of claims that did not hold need gnuplot; none were kept\n");
+}
+
+/// The report of all runs: the verdicts first, then the curves with the paper's values, then the rules of each claim.
+void write_report(const Undertaking& task, const StoredResult& stored, const std::vector<RunGroup>& groups,
+                  const std::filesystem::path& path) {
+  if (groups.empty()) return;
   const ResultSpec& spec = task.spec;
   const std::string title = fmt::format("{}: {} ({})", spec.name, spec.title, scale_text(stored.scale));
-  Report report = make_report(group_runs(read_runs(runs)), {.title = title});
+  Report report = make_report(groups, {.title = title});
   std::vector<ReportTable> tables = {claims_table(spec, stored)};
   for (const Claim& claim : spec.claims) {
     const Verdict verdict = judge(spec, claim, stored);
@@ -199,12 +217,9 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
       std::none_of(outcomes.begin(), outcomes.end(), [](const Outcome& one) { return one.interrupted; });
   make_directories(task.directory);
   replace_file(task.directory / "values.json", json_of(stored));
-  write_report(task, stored, report);
-  if (arguments.store && complete) {
-    const std::filesystem::path path = stored_path(arguments.results(), spec.name, task.scale);
-    make_directories(path.parent_path());
-    replace_file(path, json_of(stored));
-  }
+  const std::vector<RunGroup> groups = groups_of(task);
+  write_report(task, stored, groups, report);
+  if (arguments.store && complete) store(task, stored, groups, arguments.results());
   print_verdicts(task, stored);
   if (std::filesystem::exists(report)) fmt::print(stderr, "wrote {}\n", report.string());
   return complete;
@@ -320,7 +335,8 @@ void add_reproduce_command(CLI::App& app) {
                    "Where runs, values.json and report.html go; else runs/reproduce/RESULT-SCALE")
       ->type_name("DIRECTORY");
   command->add_option("--experiments", arguments->experiments, "Where the experiments are")->capture_default_str();
-  command->add_flag("--store", arguments->store, "Keep the numbers under EXPERIMENTS/results for the atlas");
+  command->add_flag("--store", arguments->store,
+                    "Keep the numbers, and the curves of claims that failed, under EXPERIMENTS/results for the atlas");
   command->add_flag("--list", arguments->list, "Show all results instead: runs, cost, claims");
   command->add_flag("--estimate", arguments->estimate,
                     "Time the arms for a moment instead, and say what all of them take");

@@ -10,6 +10,7 @@
 
 #include "report/axis.h"
 #include "report/statistics.h"
+#include "reproduce/claim_curve.h"
 #include "throughtime/error.h"
 #include "train/files.h"
 
@@ -102,17 +103,28 @@ std::vector<std::string> arms_of(const ResultSpec& spec, const Claim& claim) {
   return arms;
 }
 
-std::string details_of(const ResultSpec& spec, const StoredResult& stored) {
+/// The picture of a claim that did not hold, where it was kept; the page is in docs/.
+std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std::size_t claim,
+                         const std::filesystem::path& results) {
+  const std::filesystem::path path = curve_path(results, spec.name, stored.scale, claim);
+  if (!std::filesystem::exists(path)) return "";
+  return fmt::format("\n![{}](../experiments/results/{})\n", spec.claims[claim].says,
+                     path.lexically_relative(results).generic_string());
+}
+
+std::string details_of(const ResultSpec& spec, const StoredResult& stored, const std::filesystem::path& results) {
   const std::string smaller = stored.smaller.empty() ? "" : fmt::format(" ({})", fmt::join(stored.smaller, ", "));
   std::string text =
       fmt::format("\n## {}\n\n{} ({}). {}{}. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.\n{}",
                   spec.name, spec.title, spec.paper, scale_text(stored.scale), smaller, stored.version, stored.commit,
                   stored.engine, stored.seconds, spec.note.empty() ? "" : "\n" + spec.note + "\n");
-  for (const Claim& claim : spec.claims) {
+  for (std::size_t i = 0; i < spec.claims.size(); ++i) {
+    const Claim& claim = spec.claims[i];
     const Verdict verdict = judge(spec, claim, stored);
     if (verdict.word == not_run) continue;
     text += fmt::format("\n*{}*: **{}**\n\n{}\n{}", claim.says, verdict.word,
                         markdown_table(values_table(spec, claim, stored)), markdown_table(rules_table(claim, verdict)));
+    if (failed(verdict)) text += picture_text(spec, stored, i, results);
   }
   return text;
 }
@@ -225,23 +237,20 @@ ReportTable rules_table(const Claim& claim, const Verdict& verdict) {
 
 std::string reading_note() {
   return "Numbers are mean ± deviation over seeds, of what the runs wrote: nothing was smoothed but where a measure "
-         "says "
-         "so (final: the mean of the last tenth of a curve), and nothing was chosen on test data. A difference has the "
-         "standard error of pairs of equal seeds where both arms ran the same ones, else that of independent means; p "
-         "is "
-         "Welch's, two-sided, not corrected for the number of comparisons. A trend is a sign, told beyond two standard "
-         "errors.";
+         "says so (final: the mean of the last tenth of a curve), and nothing was chosen on test data. A difference "
+         "has the standard error of pairs of equal seeds where both arms ran the same ones, else that of independent "
+         "means; p is Welch's, two-sided, not corrected for the number of comparisons. A trend is a sign, told beyond "
+         "two standard errors.";
 }
 
 std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results) {
   std::string text =
       "# Reproduction\n\n"
       "What the papers claim and what our runs say. This page is the output of `throughtime reproduce --atlas`, made "
-      "from "
-      "the\nresults stored under experiments/results; nothing here is typed. *reproduced*, *trend only* and *not "
-      "reproduced* need the\npaper's setting and all seeds; *trend*, *no trend* and *too small to tell* are the words "
-      "for "
-      "less. Arms are those of the\nconfiguration. [reproduce.md](reproduce.md) has the rules.\n\n" +
+      "from\nthe results stored under experiments/results; nothing here is typed. *reproduced*, *trend only* and *not "
+      "reproduced* need\nthe paper's setting and all seeds; *trend*, *no trend* and *too small to tell* are the words "
+      "for less. Arms are those of the\nconfiguration. A claim that did not hold has its curve. "
+      "[reproduce.md](reproduce.md) has the rules.\n\n" +
       reading_note() + "\n\n";
   text += markdown_row({"result", "claim", "paper", "ours", "scale", "verdict"});
   text += markdown_row(std::vector<std::string>(6, "---"));
@@ -254,7 +263,7 @@ std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem
       text += markdown_row({link, claim.says, paper_text(claim), ours_text(claim, stored),
                             word == not_run ? "–" : scale_text(stored->scale), word});
     }
-    if (stored) details += details_of(spec, *stored);
+    if (stored) details += details_of(spec, *stored, results);
   }
   return text + details;
 }

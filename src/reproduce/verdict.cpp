@@ -22,6 +22,8 @@ bool was_run(const Rule& rule, const ArmValues& values) {
 
 }  // namespace
 
+bool failed(const Verdict& verdict) { return verdict.word == "not reproduced" || verdict.word == "no trend"; }
+
 Verdict judge(const std::vector<Rule>& rules, const ArmValues& values, const std::map<std::string, double>& paper,
               Scale scale, std::size_t seeds) {
   Verdict verdict{not_run, {}};

@@ -15,6 +15,8 @@ struct Verdict {
   std::string word;
   std::vector<Check> checks;  // one for each rule
 };
+/// Whether the runs speak against the claim: "not reproduced", "no trend".
+bool failed(const Verdict& verdict);
 /// full, with at least `seeds` seeds of every arm that a rule names: "reproduced", "trend only" or "not reproduced".
 /// quick, or fewer seeds: "trend", "no trend" or "too small to tell". Without any numbers: not_run.
 Verdict judge(const std::vector<Rule>& rules, const ArmValues& values, const std::map<std::string, double>& paper,

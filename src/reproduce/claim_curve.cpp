@@ -1,0 +1,61 @@
+#include "reproduce/claim_curve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "train/files.h"
+
+namespace throughtime {
+namespace {
+
+/// Two values make a curve.
+bool has_curve(const RunGroup& group, const std::string& metric) {
+  return std::any_of(group.runs.begin(), group.runs.end(), [&](const RunRecord& run) {
+    const auto found = run.series.find(metric);
+    return found != run.series.end() && found->second.y.size() > 1;
+  });
+}
+
+std::string after(const std::string& text, const std::string& mark) {
+  const std::size_t at = text.rfind(mark);
+  return at == std::string::npos ? text : text.substr(at + mark.size());
+}
+
+/// Runs are at DIRECTORY/ARM/seed-N.
+bool is_of_arm(const RunGroup& group, const std::vector<std::string>& arms) {
+  const std::string arm = group.runs.front().directory.parent_path().filename().string();
+  return std::find(arms.begin(), arms.end(), arm) != arms.end();
+}
+
+}  // namespace
+
+std::string curve_behind(const Measure& measure, const std::vector<RunGroup>& groups) {
+  const std::string validated = "validation_" + after(after(measure.metric, "."), "test_");
+  for (const std::string& metric : {measure.metric, after(measure.metric, "."), validated, std::string("train_loss")})
+    if (std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) { return has_curve(group, metric); }))
+      return metric;
+  return "";
+}
+
+std::filesystem::path curve_path(const std::filesystem::path& results, const std::string& name, Scale scale,
+                                 std::size_t index) {
+  return stored_path(results, name, scale).replace_extension(fmt::format("claim-{}.svg", index + 1));
+}
+
+void store_curves(const ResultSpec& spec, const StoredResult& stored, const std::vector<RunGroup>& groups,
+                  const std::filesystem::path& results) {
+  for (std::size_t i = 0; i < spec.claims.size(); ++i) {
+    const Claim& claim = spec.claims[i];
+    const std::filesystem::path path = curve_path(results, spec.name, stored.scale, i);
+    std::filesystem::remove(path);
+    if (!failed(judge(spec, claim, stored))) continue;
+    std::vector<RunGroup> shown;
+    for (const RunGroup& group : groups)
+      if (is_of_arm(group, claim.shown_arms())) shown.push_back(group);
+    const std::string metric = curve_behind(claim.measure, shown);
+    if (!metric.empty()) replace_file(path, svg_of(chart_of(shown, metric, 1, wants_log(shown, metric))));
+  }
+}
+
+}  // namespace throughtime
