@@ -1,5 +1,6 @@
 #include "reproduce/cost.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -45,11 +46,23 @@ RunConfig CostEstimator::config_of(const ResultSpec& spec, const std::string& ar
   return load_config(spec.file.string(), overrides, arm);
 }
 
-/// One whole run: what it takes to start, its iterations, its validations and its test.
-double CostEstimator::seconds_of_run(const RunConfig& config) {
-  const auto [found, is_new] = runs_.try_emplace(key_of(config, true));
+CostEstimator::Amount CostEstimator::amount_of(const RunConfig& config) {
+  const auto [found, is_new] = amounts_.try_emplace(key_of(config, false));
   if (!is_new) return found->second;
-  const double start = processor_seconds();
+  const RunPlan plan = Trainer(config).plan();
+  Amount& amount = found->second;
+  amount.work = static_cast<double>(plan.parameters) * plan.steps * plan.batch;
+  amount.iterations = static_cast<double>(plan.iterations);
+  amount.evaluations = 1;
+  if (config.train.evaluate_every > 0)
+    amount.evaluations += amount.iterations / static_cast<double>(config.train.evaluate_every);
+  return amount;
+}
+
+CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config) {
+  const auto [found, is_new] = rates_.try_emplace(key_of(config, true));
+  if (!is_new) return found->second;
+  const double work = amount_of(config).work, start = processor_seconds();
   RunConfig alone = config;
   alone.train.evaluate_every = 0;
   Trainer trainer(alone);
@@ -57,40 +70,33 @@ double CostEstimator::seconds_of_run(const RunConfig& config) {
   Probe probe(seconds_);
   trainer.run(probe, false);
   const double trained = processor_seconds();
-  const auto iterations = static_cast<double>(trainer.plan().iterations);
-  const bool validates = config.train.evaluate_every > 0;
   const auto [evaluation, unknown] = evaluations_.try_emplace(key_of(config, false));
   if (unknown) {
-    trainer.evaluate(validates ? Split::validation : Split::test);
+    trainer.evaluate(config.train.evaluate_every > 0 ? Split::validation : Split::test);
     evaluation->second = processor_seconds() - trained;
   }
-  const double times = 1 + (validates ? iterations / static_cast<double>(config.train.evaluate_every) : 0);
-  return found->second = ready - start + (trained - ready) * iterations / static_cast<double>(trainer.iteration()) +
-                         times * evaluation->second;
-}
-
-double CostEstimator::work_of(const RunConfig& config) {
-  const auto [found, is_new] = works_.try_emplace(key_of(config, false));
-  if (!is_new) return found->second;
-  const RunPlan plan = Trainer(config).plan();
-  return found->second =
-             static_cast<double>(plan.parameters) * plan.steps * plan.batch * static_cast<double>(plan.iterations);
+  return found->second = {.start = ready - start,
+                          .iteration = (trained - ready) / static_cast<double>(trainer.iteration()) / work,
+                          .evaluation = evaluation->second / work};
 }
 
 Cost CostEstimator::estimate(const ResultSpec& spec) {
   Cost cost;
-  std::map<std::string, double> rates;  // seconds for each unit of work
-  double mean = 0;
+  std::map<std::string, Rates> by_arm;
+  std::map<double, Rates> by_work;  // its logarithm
   for (const std::string& arm : spec.arms_at(Scale::quick)) {
     const RunConfig config = config_of(spec, arm, Scale::quick);
-    const double run = seconds_of_run(config);
-    cost.quick += run * spec.quick_seeds;
-    rates[arm] = run / work_of(config);
-    mean += rates[arm] / static_cast<double>(spec.arms_at(Scale::quick).size());
+    const Rates rates = rates_of(config);
+    cost.quick += rates.seconds(amount_of(config)) * spec.quick_seeds;
+    by_work[std::log(amount_of(config).work)] = by_arm[arm] = rates;
   }
   for (const std::string& arm : spec.arms) {
-    const double work = work_of(config_of(spec, arm, Scale::full));
-    cost.full += work * (rates.contains(arm) ? rates[arm] : mean) * spec.seeds;
+    const Amount amount = amount_of(config_of(spec, arm, Scale::full));
+    const auto nearest = std::min_element(by_work.begin(), by_work.end(), [&](const auto& a, const auto& b) {
+      return std::abs(a.first - std::log(amount.work)) < std::abs(b.first - std::log(amount.work));
+    });
+    const auto own = by_arm.find(arm);
+    cost.full += (own == by_arm.end() ? nearest->second : own->second).seconds(amount) * spec.seeds;
   }
   return cost;
 }

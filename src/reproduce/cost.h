@@ -15,9 +15,10 @@ struct Cost {
   double quick = 0, full = 0;
 };
 
-/// Times the arms of quick scale for a moment and takes the rest from counted work: parameters * steps * rows *
-/// iterations. Full scale is that work at the same seconds for each unit of it (the mean over the arms for one that
-/// quick scale leaves out): a rough number. What several results have in common is timed once.
+/// Times the arms of quick scale for a moment and takes the rest from counted work. An iteration is parameters * steps *
+/// rows of work, and training and evaluations take as much longer at full scale as that is more (with the rates of the
+/// timed arm nearest in work for one that quick scale leaves out); what it takes to start a run stays. A rough number.
+/// What several results have in common is timed once.
 class CostEstimator {
  public:
   /// `overrides`: engine and data; `seconds`: how long an arm is trained.
@@ -26,13 +27,26 @@ class CostEstimator {
   Cost estimate(const ResultSpec& spec);
 
  private:
+  /// What a run asks for.
+  struct Amount {
+    double work = 0, iterations = 0, evaluations = 0;  // of an iteration; how many of them; validations and the test
+  };
+  /// Seconds to start a run, and for each unit of work of an iteration and of an evaluation.
+  struct Rates {
+    double start = 0, iteration = 0, evaluation = 0;
+    double seconds(const Amount& run) const {
+      return start + run.work * (run.iterations * iteration + run.evaluations * evaluation);
+    }
+  };
   RunConfig config_of(const ResultSpec& spec, const std::string& arm, Scale scale) const;
-  double seconds_of_run(const RunConfig& config);
-  double work_of(const RunConfig& config);
+  Amount amount_of(const RunConfig& config);
+  Rates rates_of(const RunConfig& config);
 
   std::vector<std::string> overrides_;
   double seconds_;
-  std::map<std::string, double> runs_, evaluations_, works_;  // by all of the configuration that matters
+  std::map<std::string, Amount> amounts_;  // these and the others by all of the configuration that matters
+  std::map<std::string, Rates> rates_;
+  std::map<std::string, double> evaluations_;
 };
 
 /// Estimates by result, as they are kept beside the stored results (RESULTS/costs.json).
