@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "train/options.h"
+#include "train/toml_document.h"
 
 namespace throughtime {
 namespace {
@@ -28,12 +29,7 @@ std::string toml_text(int value) { return std::to_string(value); }
 std::string toml_text(std::int64_t value) { return std::to_string(value); }
 std::string toml_text(std::uint64_t value) { return std::to_string(value); }
 std::string toml_text(const std::string& value) { return quoted(value); }
-
-/// The shortest text that reads back as the same number, always recognisable as a real one.
-std::string toml_text(double value) {
-  std::string text = fmt::format("{}", value);
-  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
-}
+std::string toml_text(double value) { return real_text(value); }
 
 template <class T>
 std::string toml_text(const std::vector<T>& values) {

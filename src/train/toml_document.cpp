@@ -32,8 +32,13 @@ std::string kind_text(const toml::node& node) {
   return text.str().empty() ? "a date or time" : text.str();
 }
 
+std::string real_text(double value) {
+  std::string text = fmt::format("{}", value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
 std::string value_text(const toml::node& node) {
-  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  if (const auto* number = node.as_floating_point()) return real_text(number->get());
   if (const toml::array* list = node.as_array()) {
     std::vector<std::string> items;
     for (const toml::node& item : *list) items.push_back(value_text(item));

@@ -16,6 +16,8 @@ toml::table parse_document(const std::string& text, const std::string& where);
 std::string at_line(const std::string& where, const toml::source_region& region);
 /// A value as a message shows it: `the text "x"`, `a table`, `3`.
 std::string kind_text(const toml::node& node);
+/// The shortest text that reads back as the same number, always recognisable as a real one.
+std::string real_text(double value);
 /// A value as a file would have it, numbers with as many digits as they need: `"x"`, `0.1`, `[1, 2]`.
 std::string value_text(const toml::node& node);
 /// All values under a table, sorted by name, tables inside it joined with dots: "train.batch".

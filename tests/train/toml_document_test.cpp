@@ -8,7 +8,7 @@ namespace {
 std::string text_of(const std::string& value) { return value_text(*parse_document("x = " + value, "test").get("x")); }
 
 TEST(TomlDocument, WritesValuesWithTheDigitsTheyNeed) {
-  for (const std::string value : {"0.1", "1e-05", "-3", "true", "[0.7, 0.2, 0.1]", "[[1, 2], [0.3]]", "[]"})
+  for (const std::string value : {"0.1", "1e-05", "2.0", "-3", "true", "[0.7, 0.2, 0.1]", "[[1, 2], [0.3]]", "[]"})
     EXPECT_EQ(text_of(value), value);
   EXPECT_EQ(text_of("0.30000000000000004"), "0.30000000000000004");
 }
