@@ -91,7 +91,7 @@ class Pool {
     if (pipe(pipe_) != 0) fail("reproduce", "cannot make a pipe: {}", std::strerror(errno));
     for (std::size_t i = 0; i < configs.size(); ++i) {
       outcomes_[i].run = run_directory(configs[i]);
-      const bool done = std::filesystem::exists(RunDirectory(outcomes_[i].run).result());
+      const bool done = RunDirectory(outcomes_[i].run).is_finished();
       shares_[i] = done ? 1 : 0;
       if (!done) waiting_.push_back(i);
     }

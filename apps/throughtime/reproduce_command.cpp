@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <set>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "core/names.h"
 #include "job_pool.h"
 #include "reproduce/atlas.h"
 #include "reproduce/claim_curve.h"
@@ -28,6 +30,7 @@ namespace {
 
 struct ReproduceArguments {
   std::vector<std::string> names;
+  std::vector<std::string> arms;  // empty: all of the scale
   std::string experiments = "experiments";
   std::string scale = "quick";
   std::string engine = "cpu";
@@ -68,19 +71,38 @@ std::vector<std::string> circumstances(const ReproduceArguments& arguments) {
   return overrides;
 }
 
-/// All runs, seed by seed, so that a stop leaves whole comparisons behind.
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The arms that are asked for, in the order of the file.
+std::vector<std::string> chosen_arms(const Undertaking& task, const std::vector<std::string>& asked) {
+  const std::vector<std::string>& all = task.spec.arms;
+  if (asked.empty()) return task.spec.arms_at(task.scale);
+  for (const std::string& arm : asked)
+    if (!holds(all, arm)) refuse_unknown("reproduce", "arm of " + task.spec.name, arm, all);
+  std::vector<std::string> arms;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(arms), [&](const auto& arm) { return holds(asked, arm); });
+  return arms;
+}
+
+/// All runs, seed by seed, so that a stop leaves whole comparisons behind. Those of arms that are not asked for count
+/// where they were finished before.
 std::vector<Part> make_parts(const Undertaking& task, const ReproduceArguments& arguments) {
+  const std::vector<std::string> chosen = chosen_arms(task, arguments.arms);
   std::vector<std::string> overrides = circumstances(arguments);
   if (task.scale == Scale::quick) overrides.insert(overrides.begin(), task.spec.quick.begin(), task.spec.quick.end());
   const int seeds = arguments.seeds > 0 ? arguments.seeds : task.spec.seeds_at(task.scale);
   std::vector<Part> parts;
   for (int index = 0; index < seeds; ++index)
-    for (const std::string& arm : task.spec.arms_at(task.scale)) {
+    for (const std::string& arm : task.spec.arms) {
+      if (!holds(chosen, arm) && !holds(task.spec.arms_at(task.scale), arm)) continue;
       Part part{arm, load_config(task.spec.file.string(), overrides, arm)};
       part.config.train.seed += static_cast<std::uint64_t>(index);
       const std::string place = fmt::format("{}/seed-{}", arm, part.config.train.seed);
       part.config.run.directory = (task.directory / place).string();
       part.config.run.name = place;
+      if (!holds(chosen, arm) && !RunDirectory(part.config.run.directory).is_finished()) continue;
       parts.push_back(std::move(part));
     }
   return parts;
@@ -104,8 +126,9 @@ Undertaking undertake(const ResultSpec& spec, const ReproduceArguments& argument
   task.parts = make_parts(task, arguments);
   share_cores(task, arguments.jobs);
   // What the last arm asks for must not be refused only after the first has been trained.
-  for (std::size_t i = 0; i < spec.arms_at(task.scale).size(); ++i)
-    if (!RunDirectory(task.parts[i].config.run.directory).is_run()) Trainer{task.parts[i].config};
+  std::set<std::string> seen;
+  for (const Part& part : task.parts)
+    if (seen.insert(part.arm).second && !RunDirectory(part.config.run.directory).is_run()) Trainer{part.config};
   return task;
 }
 
@@ -249,12 +272,12 @@ std::string time_text(double seconds) {
   return fmt::format("{:.0f} days", seconds / 86400);
 }
 
-/// "3 x 5 runs, ~40 min", or "3 x 5 runs, 35 s" where they were run and stored.
+/// "3 x 5 runs, ~40 min", or "3 x 5 runs, 35 s" where all of them were run and stored.
 std::string cost_text(const ResultSpec& spec, Scale scale, const Costs& costs, const std::filesystem::path& results) {
   if (spec.arms.empty()) return "–";
   const std::string runs = fmt::format("{} x {} runs", spec.arms_at(scale).size(), spec.seeds_at(scale));
-  if (const std::filesystem::path path = stored_path(results, spec.name, scale); std::filesystem::exists(path))
-    return fmt::format("{}, {}", runs, time_text(parse_stored(read_file(path), path.string()).seconds));
+  for (const StoredResult& stored : find_stored(results, spec.name))
+    if (stored.scale == scale && is_complete(spec, stored)) return fmt::format("{}, {}", runs, time_text(stored.seconds));
   const auto found = costs.find(spec.name);
   if (found == costs.end()) return runs;
   return fmt::format("{}, ~{}", runs, time_text(scale == Scale::quick ? found->second.quick : found->second.full));
@@ -293,8 +316,9 @@ std::vector<ResultSpec> chosen(const ReproduceArguments& arguments) {
   if (arguments.all) return find_results(arguments.experiments);
   if (arguments.names.empty()) refuse("reproduce", "name a result, such as fptt/figure-1, or --all; --list shows them");
   for (const std::string& name : arguments.names) specs.push_back(find_result(arguments.experiments, name));
-  if (specs.size() > 1 && !arguments.directory.empty())
-    refuse("reproduce", "--directory belongs to one result, got {}", specs.size());
+  for (const auto& [option, given] : {std::pair("--directory", !arguments.directory.empty()),
+                                      std::pair("--arms", !arguments.arms.empty())})
+    if (specs.size() > 1 && given) refuse("reproduce", "{} belongs to one result, got {}", option, specs.size());
   return specs;
 }
 
@@ -319,7 +343,7 @@ void add_reproduce_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("reproduce", "Run a figure or table of a paper, and judge its claims");
   const auto arguments = std::make_shared<ReproduceArguments>();
   command->add_option("result", arguments->names, "Names of results (--list), run one after the other");
-  command->add_flag("--all", arguments->all, "All results, one after the other");
+  CLI::Option* all = command->add_flag("--all", arguments->all, "All results, one after the other");
   command->add_option("--scale", arguments->scale, "quick: smaller, minutes; full: the paper's setting")
       ->check(CLI::IsMember({"quick", "full"}))
       ->capture_default_str();
@@ -338,8 +362,15 @@ void add_reproduce_command(CLI::App& app) {
   command->add_flag("--store", arguments->store,
                     "Keep the numbers, and the curves of claims that failed, under EXPERIMENTS/results for the atlas");
   command->add_flag("--list", arguments->list, "Show all results instead: runs, cost, claims");
-  command->add_flag("--estimate", arguments->estimate,
-                    "Time the arms for a moment instead, and say what all of them take");
+  CLI::Option* estimate = command->add_flag("--estimate", arguments->estimate,
+                                            "Time the arms for a moment instead, and say what all of them take");
+  command
+      ->add_option("--arms", arguments->arms,
+                   "Run these arms only; with --store they join those that were finished before")
+      ->delimiter(',')
+      ->type_name("ARM,...")
+      ->excludes(all)
+      ->excludes(estimate);
   command->add_flag("--atlas", arguments->atlas, "Print the page of all results instead (docs/reproduction.md)");
   command->add_flag("--keys", arguments->keys, "Print what a [result] table may say instead");
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");

@@ -77,9 +77,9 @@ std::string paper_text(const Claim& claim) {
       "no numbers");
 }
 
-std::string ours_text(const Claim& claim, const std::optional<StoredResult>& stored) {
+std::string ours_text(const Claim& claim, const StoredResult* stored) {
   if (!claim.missing.empty()) return claim.missing;
-  if (!stored) return "–";
+  if (stored == nullptr) return "–";
   return joined(
       claim.shown_arms(),
       [&](const std::string& arm) {
@@ -112,20 +112,52 @@ std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std
                      path.lexically_relative(results).generic_string());
 }
 
-std::string details_of(const ResultSpec& spec, const StoredResult& stored, const std::filesystem::path& results) {
+/// Whether there are numbers of every arm that a rule names.
+bool has_every_arm(const Claim& claim, const StoredResult& stored) {
+  return std::all_of(claim.rules.begin(), claim.rules.end(), [&](const Rule& rule) {
+    const std::vector<std::string> arms = rule.named_arms();
+    return std::none_of(arms.begin(), arms.end(), [&](const std::string& arm) {
+      return values_of(stored.values, arm, rule.measure).empty();
+    });
+  });
+}
+
+/// The stored result that says most of a claim: the first with every arm, else the first with any; null: none.
+const StoredResult* evidence_of(const ResultSpec& spec, const Claim& claim, const std::vector<StoredResult>& all) {
+  for (const StoredResult& stored : all)
+    if (claim.missing.empty() && has_every_arm(claim, stored)) return &stored;
+  for (const StoredResult& stored : all)
+    if (judge(spec, claim, stored).word != not_run) return &stored;
+  return nullptr;
+}
+
+std::string made_text(const StoredResult& stored) {
   const std::string smaller = stored.smaller.empty() ? "" : fmt::format(" ({})", fmt::join(stored.smaller, ", "));
-  std::string text =
-      fmt::format("\n## {}\n\n{} ({}). {}{}. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.\n{}",
-                  spec.name, spec.title, spec.paper, scale_text(stored.scale), smaller, stored.version, stored.commit,
-                  stored.engine, stored.seconds, spec.note.empty() ? "" : "\n" + spec.note + "\n");
+  return fmt::format("{}{}. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.",
+                     scale_text(stored.scale), smaller, stored.version, stored.commit, stored.engine, stored.seconds);
+}
+
+/// The numbers and rules of the claims that one scale has the evidence of.
+std::string evidence_text(const ResultSpec& spec, const StoredResult& stored, const std::vector<StoredResult>& all,
+                          const std::filesystem::path& results) {
+  std::string text;
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {
     const Claim& claim = spec.claims[i];
+    if (evidence_of(spec, claim, all) != &stored) continue;
     const Verdict verdict = judge(spec, claim, stored);
-    if (verdict.word == not_run) continue;
     text += fmt::format("\n*{}*: **{}**\n\n{}\n{}", claim.says, verdict.word,
                         markdown_table(values_table(spec, claim, stored)), markdown_table(rules_table(claim, verdict)));
     if (failed(verdict)) text += picture_text(spec, stored, i, results);
   }
+  return text;
+}
+
+std::string details_of(const ResultSpec& spec, const std::vector<StoredResult>& all,
+                       const std::filesystem::path& results) {
+  std::string text = fmt::format("\n## {}\n\n{} ({}). {}\n", spec.name, spec.title, spec.paper, spec.note);
+  for (const StoredResult& stored : all)
+    if (const std::string evidence = evidence_text(spec, stored, all, results); !evidence.empty())
+      text += fmt::format("\n{}\n{}", made_text(stored), evidence);
   return text;
 }
 
@@ -177,11 +209,21 @@ std::filesystem::path stored_path(const std::filesystem::path& results, const st
   return results / fmt::format("{}.{}.json", name, scale == Scale::quick ? "quick" : "full");
 }
 
-std::optional<StoredResult> find_stored(const std::filesystem::path& results, const std::string& name) {
+std::vector<StoredResult> find_stored(const std::filesystem::path& results, const std::string& name) {
+  std::vector<StoredResult> found;
   for (const Scale scale : {Scale::full, Scale::quick})
     if (const std::filesystem::path path = stored_path(results, name, scale); std::filesystem::exists(path))
-      return parse_stored(read_file(path), path.string());
-  return std::nullopt;
+      found.push_back(parse_stored(read_file(path), path.string()));
+  return found;
+}
+
+bool is_complete(const ResultSpec& spec, const StoredResult& stored) {
+  const std::vector<std::string>& arms = spec.arms_at(stored.scale);
+  const auto seeds = static_cast<std::size_t>(spec.seeds_at(stored.scale));
+  return std::all_of(arms.begin(), arms.end(), [&](const std::string& arm) {
+    const auto found = stored.values.find(arm);
+    return found != stored.values.end() && found->second.begin()->second.size() >= seeds;
+  });
 }
 
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
@@ -199,7 +241,7 @@ ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
                     .rows = {},
                     .text_columns = 4};
   for (const Claim& claim : spec.claims)
-    table.rows.push_back({judge(spec, claim, result).word, claim.says, paper_text(claim), ours_text(claim, result)});
+    table.rows.push_back({judge(spec, claim, result).word, claim.says, paper_text(claim), ours_text(claim, &result)});
   return table;
 }
 
@@ -256,14 +298,15 @@ std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem
   text += markdown_row(std::vector<std::string>(6, "---"));
   std::string details;
   for (const ResultSpec& spec : specs) {
-    const std::optional<StoredResult> stored = find_stored(results, spec.name);
+    const std::vector<StoredResult> stored = find_stored(results, spec.name);
     const std::string link = fmt::format("[{}](../experiments/{}.toml)", spec.name, spec.name);
     for (const Claim& claim : spec.claims) {
-      const std::string word = stored ? judge(spec, claim, *stored).word : not_run;
-      text += markdown_row({link, claim.says, paper_text(claim), ours_text(claim, stored),
-                            word == not_run ? "–" : scale_text(stored->scale), word});
+      const StoredResult* evidence = evidence_of(spec, claim, stored);
+      text += markdown_row({link, claim.says, paper_text(claim), ours_text(claim, evidence),
+                            evidence == nullptr ? "–" : scale_text(evidence->scale),
+                            evidence == nullptr ? not_run : judge(spec, claim, *evidence).word});
     }
-    if (stored) details += details_of(spec, *stored, results);
+    if (!stored.empty()) details += details_of(spec, stored, results);
   }
   return text + details;
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +24,10 @@ std::string json_of(const StoredResult& result);
 StoredResult parse_stored(const std::string& text, const std::string& where);
 /// Where it is kept: RESULTS/fptt/figure-1.full.json.
 std::filesystem::path stored_path(const std::filesystem::path& results, const std::string& name, Scale scale);
-/// The stored result of full scale, else that of quick scale, else none.
-std::optional<StoredResult> find_stored(const std::filesystem::path& results, const std::string& name);
+/// What is stored of a result, full scale first.
+std::vector<StoredResult> find_stored(const std::filesystem::path& results, const std::string& name);
+/// Whether it has all arms and seeds of its scale.
+bool is_complete(const ResultSpec& spec, const StoredResult& stored);
 
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
 /// One row for each claim: what the paper says, its values, ours, the verdict.
@@ -38,8 +39,8 @@ ReportTable rules_table(const Claim& claim, const Verdict& verdict);
 /// What a reader of those numbers must know: how they were taken, how a trend is told, that nothing was smoothed.
 std::string reading_note();
 
-/// docs/reproduction.md: one row for each claim, then the numbers and rules of those that were run. The same bytes
-/// for the same experiments and stored results.
+/// docs/reproduction.md: one row for each claim, then the numbers and rules of those that were run: at full scale where
+/// all arms of a claim were, else at quick scale. The same bytes for the same experiments and stored results.
 std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results);
 
 }  // namespace throughtime

@@ -30,6 +30,7 @@ class RunDirectory {
   CheckpointStore checkpoints() const { return CheckpointStore(path_ / "checkpoints"); }
 
   bool is_run() const { return std::filesystem::exists(config()); }
+  bool is_finished() const { return std::filesystem::exists(result()); }
   /// Refuses a directory that is no run, with what to do.
   void require_run() const;
   /// Refuses a directory that cannot be made into a new run. With `force`, the files of an old run do not matter.

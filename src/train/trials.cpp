@@ -57,7 +57,7 @@ Outcome run_trial(const RunConfig& config, Observer& observer, bool test) {
   Outcome failed{.run = directory.path().string()};
   try {
     if (directory.is_run()) require_same(directory, config);
-    if (std::filesystem::exists(directory.result())) return read_outcome(directory);
+    if (directory.is_finished()) return read_outcome(directory);
     const std::string threads = fmt::format("run.threads={}", config.run.threads);
     const RunResult result = directory.is_run() ? resume_run(directory.path(), {threads}, observer, false, test)
                                                 : train_run(config, observer, false, test);

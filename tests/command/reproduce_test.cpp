@@ -55,6 +55,22 @@ TEST_F(Reproduce, GoesOnWithoutRedoingWhatIsFinished) {
   EXPECT_EQ(nlohmann::json::parse(text_of(path("d/values.json")))["arms"], nlohmann::json::parse(values)["arms"]);
 }
 
+TEST_F(Reproduce, ArmsThatAreAskedForJoinThoseThatWereFinishedBefore) {
+  const std::string command = "reproduce paper/figure-0 --engine reference --seeds 2 --quiet --store";
+  const auto stored = [&] {
+    return nlohmann::json::parse(text_of(path("experiments/results/paper/figure-0.quick.json")))["arms"];
+  };
+  const Outcome part = run(command + " --arms stays");
+  EXPECT_EQ(part.code, 0) << part.err;
+  EXPECT_FALSE(std::filesystem::exists(path("runs/reproduce/paper/figure-0-quick/learns")));
+  EXPECT_TRUE(stored().contains("stays") && !stored().contains("learns")) << stored();
+  EXPECT_NE(run("reproduce --list").out.find("2 x 3 runs  "), std::string::npos) << "no time of half the runs";
+  ASSERT_EQ(run(command + " --arms learns").code, 0);
+  EXPECT_TRUE(stored().contains("stays") && stored().contains("learns")) << stored();
+  expect_refusal(run(command + " --arms stay"), "did you mean 'stays'?");
+  expect_refusal(run(command + " paper/figure-0 --arms stays"), "--arms belongs to one result, got 2");
+}
+
 TEST_F(Reproduce, SeveralRunsAtATimeGiveTheSameNumbers) {
   const std::string command = "reproduce paper/figure-0 --engine reference --seeds 2 --quiet --directory ";
   ASSERT_EQ(run(command + "one --jobs 1").code, 0);

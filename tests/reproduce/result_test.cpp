@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reproduce/atlas.h"
 #include "reproduce/cost.h"
+#include "reproduce/example.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
 #include "train/config.h"
@@ -15,18 +15,8 @@ namespace throughtime {
 namespace {
 
 using testing::ScratchDirectory;
+using testing::experiment;
 using testing::text_of;
-
-const std::string experiment =
-    "[task]\nlength = 4\n"
-    "[result]\ntitle = 'Figure 0'\npaper = 'Nobody, 1900'\nmetric = 'train_loss'\n"
-    "[result.quick]\ntrain.iterations = 5\ntask.name = 'add'\n"
-    "[[result.claim]]\nsays = 'first | beats second'\n[result.claim.values]\nfirst = 0.5\n"
-    "[[result.claim.rule]]\nkind = 'less'\narms = ['first']\nthan = ['second']\ntrend = true\n"
-    "[[result.claim]]\nsays = 'first is low'\nmeasure = 'final'\n"
-    "[[result.claim.rule]]\nkind = 'below'\narms = ['first']\nhigh = 0.15\n"
-    "[[result.claim]]\nsays = 'third is lost'\nvalues = { third = 7 }\nmissing = 'no data'\n"
-    "[[arm]]\nname = 'first'\n[[arm]]\nname = 'second'\n";
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   return text.replace(text.find(from), from.size(), to);
@@ -126,37 +116,6 @@ TEST(Result, MeasuresOfACurve) {
   EXPECT_DOUBLE_EQ(measured("share", 2), 2.0 / 3);
   EXPECT_EQ(measured("rise", 0), -2);
   EXPECT_TRUE(std::isnan(measure_run({"other", "last"}, run)));
-}
-
-TEST(Atlas, HasARowForEveryClaimAndIsTheSameEveryTime) {
-  const ScratchDirectory directory;
-  directory.write("paper/figure-0.toml", experiment);
-  const auto atlas = [&] { return atlas_of(find_results(directory.path()), directory / "results"); };
-  EXPECT_NE(atlas().find("| first \\| beats second | first 0.5 | – | – | not run |"), std::string::npos) << atlas();
-  EXPECT_NE(atlas().find("| third is lost | third 7 | no data | – | not run |"), std::string::npos) << atlas();
-  StoredResult stored{.scale = Scale::full, .version = "0", .commit = "c", .engine = "cpu", .seconds = 2};
-  stored.values["first"]["train_loss, last"] = {{1, 0.1}, {2, 0.2}, {3, 0.1}};
-  stored.values["second"]["train_loss, last"] = {{1, 1.1}, {2, 1.0 / 3}, {3, 1.0}};
-  stored.values["first"]["train_loss, final"] = {{1, 0.1}, {2, 0.3}, {3, 0.2}};
-  directory.write("results/paper/figure-0.full.json", json_of(stored));
-  const std::string text = atlas();
-  EXPECT_NE(text.find("second 0.8111 ± 0.42 (n = 3) | full scale | reproduced |"), std::string::npos) << text;
-  EXPECT_NE(text.find("first 0.2 ± 0.1 (n = 3) | full scale | not reproduced |"), std::string::npos) << text;
-  EXPECT_EQ(text, atlas());
-  stored.scale = Scale::quick;
-  stored.smaller = {"train.iterations=5"};
-  std::filesystem::remove(directory / "results/paper/figure-0.full.json");
-  directory.write("results/paper/figure-0.quick.json", json_of(stored));
-  EXPECT_NE(atlas().find("quick scale (train.iterations=5)"), std::string::npos) << atlas();
-  EXPECT_EQ(atlas().find("reproduced |"), std::string::npos) << "quick scale never says so";
-  EXPECT_EQ(json_of(parse_stored(json_of(stored), "here")), json_of(stored));
-  EXPECT_THROW(parse_stored("{}", "here"), InvalidInput);
-}
-
-TEST(Atlas, ThePageInTheDocumentationIsWhatTheStoredResultsSay) {
-  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
-  EXPECT_EQ(atlas_of(find_results(root / "experiments"), root / "experiments/results"),
-            text_of(root / "docs/reproduction.md"));
 }
 
 TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {
