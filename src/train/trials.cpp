@@ -104,9 +104,9 @@ std::vector<std::vector<std::string>> grid_points(const std::vector<GridAxis>& a
 }
 
 Spread spread_of(const std::vector<double>& values) {
-  const auto count = static_cast<double>(values.size());
   Spread spread{.mean = values.empty() ? std::numeric_limits<double>::quiet_NaN() : 0};
-  for (const double value : values) spread.mean += value / count;
+  double count = 0;
+  for (const double value : values) spread.mean += (value - spread.mean) / ++count;  // exact where all are equal
   if (values.size() < 2) return spread;
   double squares = 0;
   for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);

@@ -34,6 +34,10 @@ TEST(Trials, SpreadOfNumbers) {
   EXPECT_EQ(spread_of({3}).deviation, 0);
   EXPECT_DOUBLE_EQ(spread_of({1, 2, 3, 4}).mean, 2.5);
   EXPECT_DOUBLE_EQ(spread_of({1, 2, 3, 4}).deviation, std::sqrt(5.0 / 3));
+  // A hundred perfect reports are no better than perfect.
+  EXPECT_EQ(spread_of(std::vector<double>(100, 1.0)).mean, 1.0);
+  EXPECT_EQ(spread_of(std::vector<double>(77, 0.83)).mean, 0.83);
+  EXPECT_EQ(spread_of(std::vector<double>(77, 0.83)).deviation, 0);
 }
 
 RunConfig tiny(const std::filesystem::path& directory) {
