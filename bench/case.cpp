@@ -39,12 +39,8 @@ int parse_size(const std::string& name, std::string_view part) {
 
 Case parse_case(const std::string& name) {
   const std::map<std::string_view, std::pair<Kind, std::string_view>> kinds = {
-      {"bptt", {Kind::bptt, "bht"}},
-      {"windows", {Kind::windows, "bhtk"}},
-      {"fptt", {Kind::fptt, "bhtk"}},
-      {"lm", {Kind::lm, "bhtv"}},
-      {"tprop", {Kind::tprop, "bhtv"}},
-      {"fpp", {Kind::fpp, "bht"}},
+      {"bptt", {Kind::bptt, "bht"}}, {"windows", {Kind::windows, "bhtk"}}, {"fptt", {Kind::fptt, "bhtk"}},
+      {"lm", {Kind::lm, "bhtv"}},    {"tprop", {Kind::tprop, "bhtv"}},     {"fpp", {Kind::fpp, "bht"}},
       {"phi", {Kind::phi, "bht"}}};
   const std::vector<std::string_view> parts = split_at_dashes(name);
   const auto kind = kinds.find(parts[0]);
@@ -55,8 +51,11 @@ Case parse_case(const std::string& name) {
   parsed.name = name;
   parsed.kind = kind->second.first;
   parsed.cell = find_cell(parts[1] == "rnn" ? "rnn_tanh" : std::string(parts[1])).name;
-  const std::map<char, int*> sizes = {{'b', &parsed.batch},   {'h', &parsed.hidden},     {'t', &parsed.steps},
-                                      {'k', &parsed.windows}, {'v', &parsed.vocabulary}};
+  const std::map<char, int*> sizes = {{'b', &parsed.batch},
+                                      {'h', &parsed.hidden},
+                                      {'t', &parsed.steps},
+                                      {'k', &parsed.windows},
+                                      {'v', &parsed.vocabulary}};
   for (std::size_t i = 2; i < parts.size(); ++i) {
     const char letter = kind->second.second[i - 2];
     if (parts[i].empty() || parts[i][0] != letter)
@@ -71,12 +70,10 @@ Case parse_case(const std::string& name) {
 }
 
 std::vector<std::string> default_cases() {
-  return {"bptt-lstm-b128-h128-t200",          "bptt-gru-b128-h128-t200",
-          "bptt-rnn-b128-h128-t200",           "bptt-antisymmetric-b128-h128-t200",
-          "windows-lstm-b128-h128-t200-k10",   "bptt-lstm-b128-h64-t200",
-          "windows-lstm-b128-h64-t200-k10",    "windows-lstm-b1-h32-t100-k10",
-          "fptt-lstm-b128-h128-t200-k10",      "fptt-lstm-b1-h32-t100-k10",
-          "lm-lstm-b20-h256-t300-v10000",      "fpp-rnn-b1-h4-t10",
+  return {"bptt-lstm-b128-h128-t200",          "bptt-gru-b128-h128-t200",         "bptt-rnn-b128-h128-t200",
+          "bptt-antisymmetric-b128-h128-t200", "windows-lstm-b128-h128-t200-k10", "bptt-lstm-b128-h64-t200",
+          "windows-lstm-b128-h64-t200-k10",    "windows-lstm-b1-h32-t100-k10",    "fptt-lstm-b128-h128-t200-k10",
+          "fptt-lstm-b1-h32-t100-k10",         "lm-lstm-b20-h256-t300-v10000",    "fpp-rnn-b1-h4-t10",
           "tprop-gru-b32-h100-t20-v10000"};
 }
 

@@ -10,11 +10,11 @@ enum class Kind {
   bptt,     // one window of T steps, loss on the last, one gradient
   windows,  // K windows with the state carried; at the end of each a loss, clipping and an Adam update
   fptt,     // the learner fptt: the same windows, each with its share of the loss, the regulariser, W-bar and lambda
-  phi,      // state-only pull-back of the loss of the last of T steps, with norms at every lag; its floor: without norms
-  lm,       // language model: embedding of width H, softmax over V words at every step, one gradient
-  tprop,    // target propagation: one step on H and one on theta from B consecutive blocks of T steps of a text, as lm;
-            // its floor: truncated back-propagation with K = T of B rows, an update too
-  fpp,      // fixed point propagation: 1000 steps of an endless stream of bits, an update over T steps at each of them
+  phi,    // state-only pull-back of the loss of the last of T steps, with norms at every lag; its floor: without norms
+  lm,     // language model: embedding of width H, softmax over V words at every step, one gradient
+  tprop,  // target propagation: one step on H and one on theta from B consecutive blocks of T steps of a text, as lm;
+          // its floor: truncated back-propagation with K = T of B rows, an update too
+  fpp,    // fixed point propagation: 1000 steps of an endless stream of bits, an update over T steps at each of them
 };
 
 /// A benchmark case, spelled out by its name: `windows-lstm-b128-h128-t200-k10`.

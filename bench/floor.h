@@ -17,8 +17,8 @@ class Floor {
   virtual std::string description() const = 0;
 };
 
-/// Tries the libraries on every shape of the case and keeps the fastest; null when built without them (no_floor/), and for
-/// a case that is a learner's.
+/// Tries the libraries on every shape of the case and keeps the fastest; null when built without them (no_floor/), and
+/// for a case that is a learner's.
 std::unique_ptr<Floor> make_floor(const Case& chosen, int threads);
 
 }  // namespace throughtime::bench

@@ -15,10 +15,10 @@ double minimum(const std::vector<double>& values);
 double median_of_ratios(const std::vector<double>& first, const std::vector<double>& second);
 
 struct Effort {
-  int repeats = 15;              // rounds
-  int least = 5;                 // rounds that are done however long they take
-  double seconds = 15;           // no new round after this time
-  double sample_seconds = 0.005; // a sample repeats a short run until it has taken about this long
+  int repeats = 15;               // rounds
+  int least = 5;                  // rounds that are done however long they take
+  double seconds = 15;            // no new round after this time
+  double sample_seconds = 0.005;  // a sample repeats a short run until it has taken about this long
 };
 
 /// Microseconds since some moment, by CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID.

@@ -31,7 +31,8 @@ OnlineCase parse_online_case(const std::string& name) {
   static const std::regex form("online-([a-z_]+)-([a-z_]+)-b([0-9]+)-h([0-9]+)-k([0-9]+)");
   std::smatch part;
   if (!std::regex_match(name, part, form))
-    refuse("bench", "unknown case {}; expected online-LEARNER-CELL-bB-hH-kK such as online-tbptt-lstm-b1-h32-k10", name);
+    refuse("bench", "unknown case {}; expected online-LEARNER-CELL-bB-hH-kK such as online-tbptt-lstm-b1-h32-k10",
+           name);
   return {.name = name,
           .learner = part[1],
           .cell = part[2] == "rnn" ? "rnn_tanh" : part[2].str(),
@@ -84,8 +85,7 @@ class OnlineWorkload {
     double before = begin;
     for (std::size_t t = 0; t < batch_size; ++t) {
       const int slot = static_cast<int>(t % static_cast<std::size_t>(case_.slots));
-      const double prediction =
-          learner_.observe(slot, {.reals = {&wave_[t], 1}}, {.values = {&wave_[t + 1], 1}})[0];
+      const double prediction = learner_.observe(slot, {.reals = {&wave_[t], 1}}, {.values = {&wave_[t + 1], 1}})[0];
       if (!std::isfinite(prediction)) fail("bench", "the prediction of {} is no finite number", case_.name);
       const double after = now();
       if (times.size() < times.capacity()) times.push_back(after - before);

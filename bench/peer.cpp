@@ -12,7 +12,7 @@
 namespace throughtime::bench {
 namespace {
 
-constexpr int exit_no_torch = 3;     // torch_peer.py's word for it
+constexpr int exit_no_torch = 3;      // torch_peer.py's word for it
 constexpr int exit_no_program = 127;  // the shell's
 
 std::string quoted(const std::string& text) {
@@ -61,10 +61,10 @@ PeerResult best_peer_time(const PeerConfig& config, const std::string& case_name
                           bool tuned) {
   PeerResult result;
   for (int count : threads) {
-    const Finished finished = run_and_read(
-        fmt::format("{} {} --case {} --threads {} --repeats {} --seconds {}{}", quoted(config.python),
-                    quoted(config.directory + "/torch_peer.py"), quoted(case_name), count, config.repeats,
-                    config.seconds, tuned ? " --tuned" : ""));
+    const Finished finished =
+        run_and_read(fmt::format("{} {} --case {} --threads {} --repeats {} --seconds {}{}", quoted(config.python),
+                                 quoted(config.directory + "/torch_peer.py"), quoted(case_name), count, config.repeats,
+                                 config.seconds, tuned ? " --tuned" : ""));
     if (finished.status == exit_no_torch || finished.status == exit_no_program) return {PeerState::missing, {}};
     if (finished.status != 0) return {PeerState::failed, {}};
     const std::optional<PeerTime> time = parse_peer_line(finished.output, case_name);

@@ -13,16 +13,16 @@ struct CaseResult {
   std::string name;
   int threads = 1;
   double ours_ms = 0;
-  std::optional<PeerTime> peer;        // as it comes, at its best thread count
+  std::optional<PeerTime> peer;  // as it comes, at its best thread count
   std::optional<PeerTime> tuned_peer;
   std::optional<double> floor_ms;
-  std::optional<double> floor_ratio;   // median over pairs of ours / floor
+  std::optional<double> floor_ratio;  // median over pairs of ours / floor
   std::size_t activation_bytes = 0;
   std::optional<double> ours_1_thread_ms;
-  std::optional<double> scaling;       // one thread / `threads` threads
+  std::optional<double> scaling;  // one thread / `threads` threads
   std::optional<double> floor_scaling;
-  std::optional<double> update_share;  // fptt: of a run, clipping, optimizer, lambda and W-bar together
-  std::optional<double> updates_per_second;  // of the parameters, with one thread
+  std::optional<double> update_share;            // fptt: of a run, clipping, optimizer, lambda and W-bar together
+  std::optional<double> updates_per_second;      // of the parameters, with one thread
   std::optional<double> updates_per_cpu_second;  // by the thread's own clock, which stands still while others run
 
   /// Time of the peer / ours: how many times faster ours is.

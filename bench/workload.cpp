@@ -152,7 +152,8 @@ void Workload::fill_stream() {
   whole_.sources = sources_;
   whole_.weight.assign(static_cast<std::size_t>(stream_steps) * static_cast<std::size_t>(case_.batch), 1.0f);
   whole_.continues = true;
-  trainee_ = std::make_unique<Trainee>(make_trainee(*engine_, initialise(model_, {}, seed), {.name = "rmsprop_tf1"}, {}));
+  trainee_ =
+      std::make_unique<Trainee>(make_trainee(*engine_, initialise(model_, {}, seed), {.name = "rmsprop_tf1"}, {}));
   LearnerConfig learner;
   learner.name = "fpp";
   learner.fpp.steps = case_.steps;
@@ -219,8 +220,8 @@ void Workload::run() {
     engine_->unroll(unroll);
     engine_->pull_back({.tape = *tape_, .window = window, .parameters = parameters_, .gradient = gradient_});
     if (case_.kind == Kind::windows)
-      engine_->apply_update({.target = parameters_, .gradient = gradient_, .optimizer = *optimizer_, .rate = rate,
-                             .clip = {.norm = 1}});
+      engine_->apply_update(
+          {.target = parameters_, .gradient = gradient_, .optimizer = *optimizer_, .rate = rate, .clip = {.norm = 1}});
     carried = true;
   }
   if (case_.kind != Kind::windows) engine_->sum_over_ranks(gradient_);

@@ -13,8 +13,8 @@ namespace throughtime::bench {
 /// A case on this library's `cpu` engine, through the public headers only.
 class Workload {
  public:
-  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with. `ranks`: those that share the rows; null:
-  /// one process.
+  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with. `ranks`: those that share the rows;
+  /// null: one process.
   Workload(const Case& chosen, int threads, bool whole = true, std::shared_ptr<Communicator> ranks = nullptr);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
@@ -44,15 +44,15 @@ class Workload {
   std::unique_ptr<Tape> tape_;
   std::unique_ptr<OptimizerState> optimizer_;
   Buffer parameters_, gradient_, state_, loss_sum_, norms_;
-  std::vector<float> inputs_;               // [B, T, 2]
-  std::vector<float> sums_;                 // [B, 1]
-  std::vector<std::int32_t> words_;         // [B, T + 1]
+  std::vector<float> inputs_;        // [B, T, 2]
+  std::vector<float> sums_;          // [B, 1]
+  std::vector<std::int32_t> words_;  // [B, T + 1]
   std::vector<Source> sources_;
   Window whole_;
-  std::vector<Window> parts_;               // [K]
-  std::unique_ptr<Trainee> trainee_;        // of a case that is a learner's
+  std::vector<Window> parts_;         // [K]
+  std::unique_ptr<Trainee> trainee_;  // of a case that is a learner's
   std::unique_ptr<Learner> learner_;
-  mutable double learner_loss_ = 0;         // of all runs so far
+  mutable double learner_loss_ = 0;  // of all runs so far
 };
 
 }  // namespace throughtime::bench

@@ -76,7 +76,9 @@ std::string time_text(const std::optional<bench::PeerTime>& peer) {
 std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
 
 std::string percent_text(std::optional<double> share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; }
-std::string rate_text(std::optional<double> per_second) { return per_second ? fmt::format("{:.0f}", *per_second) : "-"; }
+std::string rate_text(std::optional<double> per_second) {
+  return per_second ? fmt::format("{:.0f}", *per_second) : "-";
+}
 
 std::string table_text(const std::vector<bench::CaseResult>& results, int threads) {
   Table table({{"case", false},
@@ -98,8 +100,8 @@ std::string table_text(const std::vector<bench::CaseResult>& results, int thread
     table.add_row({result.name, time_text(result.ours_ms), time_text(result.peer), ratio_text(result.ratio()),
                    time_text(result.tuned_peer), ratio_text(result.tuned_ratio()), time_text(result.floor_ms),
                    ratio_text(result.floor_ratio), time_text(result.ours_1_thread_ms), ratio_text(result.scaling),
-                   ratio_text(result.floor_scaling), percent_text(result.update_share), rate_text(result.updates_per_second),
-                   rate_text(result.updates_per_cpu_second),
+                   ratio_text(result.floor_scaling), percent_text(result.update_share),
+                   rate_text(result.updates_per_second), rate_text(result.updates_per_cpu_second),
                    bytes_text(result.activation_bytes)});
   return table.text(style_of(STDOUT_FILENO));
 }
@@ -127,13 +129,8 @@ void check(const BenchOptions& options) {
 
 /// Speed and latency of learning one observation at a time.
 std::string table_text(const std::vector<bench::OnlineResult>& results) {
-  Table table({{"case", false},
-               {"clock", false},
-               {"observations/s"},
-               {"p50 us"},
-               {"p99 us"},
-               {"p99.9 us"},
-               {"longest us"}});
+  Table table(
+      {{"case", false}, {"clock", false}, {"observations/s"}, {"p50 us"}, {"p99 us"}, {"p99.9 us"}, {"longest us"}});
   const auto add = [&](const std::string& name, const char* clock, double rate, const bench::Latency& latency) {
     table.add_row({name, clock, fmt::format("{:.0f}", rate), fmt::format("{:.1f}", latency.p50),
                    fmt::format("{:.1f}", latency.p99), fmt::format("{:.1f}", latency.p999),
@@ -165,7 +162,8 @@ struct Plan {
 };
 
 Plan plan_of(const BenchOptions& options) {
-  if (options.cases.empty()) return {bench::default_cases(), {"online-tbptt-lstm-b1-h32-k10"}, bench::all_batch_cases()};
+  if (options.cases.empty())
+    return {bench::default_cases(), {"online-tbptt-lstm-b1-h32-k10"}, bench::all_batch_cases()};
   Plan plan;
   for (const std::string& name : options.cases) {
     if (bench::is_batch_case(name))

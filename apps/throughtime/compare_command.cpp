@@ -105,8 +105,10 @@ nlohmann::ordered_json json_of(const Contender& contender) {
 
 void compare(const CompareArguments& arguments) {
   if (std::filesystem::is_directory(arguments.config))
-    refuse("compare", "it takes a configuration and trains its learners, {} is a directory: for runs that exist there is "
-           "throughtime report", arguments.config);
+    refuse("compare",
+           "it takes a configuration and trains its learners, {} is a directory: for runs that exist there is "
+           "throughtime report",
+           arguments.config);
   // Every configuration is checked before the first is trained.
   std::vector<std::vector<RunConfig>> configs;
   for (const std::string& learner : arguments.learners) {

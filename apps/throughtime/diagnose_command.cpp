@@ -34,7 +34,8 @@ struct DiagnoseArguments {
 std::unique_ptr<Trainer> open_stream(const DiagnoseArguments& arguments, const std::vector<std::string>& overrides) {
   RunConfig config = RunDirectory(arguments.what).load_config(overrides);
   if (config.task.path.empty())
-    refuse("diagnose", "{} learned from a stream, whose rows were not kept; name a file of such rows: --set task.path=FILE",
+    refuse("diagnose",
+           "{} learned from a stream, whose rows were not kept; name a file of such rows: --set task.path=FILE",
            arguments.what);
   const TensorFile file = load_checkpoint(arguments.what, arguments.best);
   auto trainer = std::make_unique<Trainer>(config);
@@ -54,9 +55,7 @@ std::unique_ptr<Trainer> open_trainer(DiagnoseArguments& arguments) {
   return is_stream_run(arguments.what) ? open_stream(arguments, rest) : open_run(arguments.what, arguments.best, rest);
 }
 
-std::string share_text(double value) {
-  return std::isfinite(value) ? fmt::format("{:.3g}", value) : "unbounded";
-}
+std::string share_text(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "unbounded"; }
 
 /// 1 2 3 5 7 10 15 20 30 50 70 100 ... as far as the bias matters.
 std::vector<int> shown_lengths(const Diagnosis& diagnosis) {
@@ -86,11 +85,11 @@ std::string lengths_table(const Diagnosis& diagnosis) {
 std::string choices_table(const Diagnosis& diagnosis) {
   Table table({{"bias below"}, {"K"}, {"measured bias"}, {"memory"}, {"convergence bound"}});
   for (const TruncationChoice& choice : diagnosis.choices)
-    table.add_row({fmt::format("{}", choice.delta),
-                   choice.reached ? fmt::format("{}", choice.truncation) : fmt::format("none up to {}", diagnosis.longest),
-                   choice.reached && choice.measured_bias ? share_text(*choice.measured_bias) : "",
-                   choice.reached ? bytes_text(choice.activation_bytes) : "",
-                   fmt::format("x {:.3g}", choice.bound_factor)});
+    table.add_row(
+        {fmt::format("{}", choice.delta),
+         choice.reached ? fmt::format("{}", choice.truncation) : fmt::format("none up to {}", diagnosis.longest),
+         choice.reached && choice.measured_bias ? share_text(*choice.measured_bias) : "",
+         choice.reached ? bytes_text(choice.activation_bytes) : "", fmt::format("x {:.3g}", choice.bound_factor)});
   return table.text(style_of(STDOUT_FILENO));
 }
 
@@ -108,8 +107,9 @@ void print(const Diagnosis& diagnosis, const std::string& name, bool fresh) {
   fmt::print("Convergence bound: of Theorem 2, against a gradient without bias.\n\n");
   std::vector<std::string> advice = advice_of(diagnosis);
   if (fresh)
-    advice.push_back("These are first weights. Gradients reach further as a model learns to remember: train, and diagnose the "
-                     "run.");
+    advice.push_back(
+        "These are first weights. Gradients reach further as a model learns to remember: train, and diagnose the "
+        "run.");
   for (const std::string& text : advice)
     fmt::print("{}\n", fmt::join(wrapped(text, static_cast<std::size_t>(std::min(style.width, 100))), "\n"));
 }
@@ -118,8 +118,7 @@ void diagnose_command(DiagnoseArguments& arguments) {
   const std::unique_ptr<Trainer> trainer = open_trainer(arguments);
   const Diagnosis diagnosis = diagnose(*trainer, arguments.request);
   const std::string& name = trainer->plan().name;
-  if (!arguments.svg.empty())
-    replace_file(arguments.svg, diagnosis_svg(diagnosis, name));
+  if (!arguments.svg.empty()) replace_file(arguments.svg, diagnosis_svg(diagnosis, name));
   if (arguments.json) {
     fmt::print("{}\n", diagnosis_json(diagnosis, name));
   } else {
@@ -132,7 +131,8 @@ void diagnose_command(DiagnoseArguments& arguments) {
 void add_diagnose_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("diagnose", "How long a truncation must be: decay of gradients, bias, memory");
   const auto arguments = std::make_shared<DiagnoseArguments>();
-  command->add_option("what", arguments->what, "Directory of a run, or a configuration (its first weights)")->required();
+  command->add_option("what", arguments->what, "Directory of a run, or a configuration (its first weights)")
+      ->required();
   command->add_option("--arm", arguments->arm, "The arm of a configuration that has several");
   command->add_option("--set", arguments->overrides, "key=value over the configuration's");
   command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");

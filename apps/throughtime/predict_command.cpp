@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 
 struct PredictArguments {
   std::string run;
-  std::string input;  // empty: stdin
+  std::string input;   // empty: stdin
   std::string format;  // empty: csv, or as a stream was learned from
   std::string output;  // empty: as the input
   int top = 0;

@@ -277,7 +277,8 @@ std::string cost_text(const ResultSpec& spec, Scale scale, const Costs& costs, c
   if (spec.arms.empty()) return "–";
   const std::string runs = fmt::format("{} x {} runs", spec.arms_at(scale).size(), spec.seeds_at(scale));
   for (const StoredResult& stored : find_stored(results, spec.name))
-    if (stored.scale == scale && is_complete(spec, stored)) return fmt::format("{}, {}", runs, time_text(stored.seconds));
+    if (stored.scale == scale && is_complete(spec, stored))
+      return fmt::format("{}, {}", runs, time_text(stored.seconds));
   const auto found = costs.find(spec.name);
   if (found == costs.end()) return runs;
   return fmt::format("{}, ~{}", runs, time_text(scale == Scale::quick ? found->second.quick : found->second.full));
@@ -316,8 +317,8 @@ std::vector<ResultSpec> chosen(const ReproduceArguments& arguments) {
   if (arguments.all) return find_results(arguments.experiments);
   if (arguments.names.empty()) refuse("reproduce", "name a result, such as fptt/figure-1, or --all; --list shows them");
   for (const std::string& name : arguments.names) specs.push_back(find_result(arguments.experiments, name));
-  for (const auto& [option, given] : {std::pair("--directory", !arguments.directory.empty()),
-                                      std::pair("--arms", !arguments.arms.empty())})
+  for (const auto& [option, given] :
+       {std::pair("--directory", !arguments.directory.empty()), std::pair("--arms", !arguments.arms.empty())})
     if (specs.size() > 1 && given) refuse("reproduce", "{} belongs to one result, got {}", option, specs.size());
   return specs;
 }

@@ -47,7 +47,8 @@ std::string error_text(double value) { return std::isfinite(value) ? fmt::format
 void tell_end(StreamRun& run) {
   const StreamLearner& learner = run.learner();
   const StreamCounts& counts = learner.counts();
-  fmt::print(stderr, "{} rows in {:.1f} s, {} skipped; mean squared error {} (the last value: {}), last {} rows {} ({})\n",
+  fmt::print(stderr,
+             "{} rows in {:.1f} s, {} skipped; mean squared error {} (the last value: {}), last {} rows {} ({})\n",
              counts.rows, run.seconds(), counts.skipped, error_text(learner.error().cumulative()),
              error_text(learner.naive().cumulative()), run.config().stream.rolling,
              error_text(learner.error().rolling()), error_text(learner.naive().rolling()));
@@ -67,7 +68,8 @@ void stream(const StreamArguments& arguments) {
   const StreamEnd end = run->run(feed, from_front, answers);
   const std::string place = run->directory().string();
   if (answers.closed())
-    fail("stream", "nobody reads the output any more; {} rows were learned from: go on with throughtime stream --resume {}",
+    fail("stream",
+         "nobody reads the output any more; {} rows were learned from: go on with throughtime stream --resume {}",
          run->learner().counts().rows, place);
   if (end == StreamEnd::stopped)
     throw Interrupted(fmt::format("stopped after row {}; go on with throughtime stream --resume {}",

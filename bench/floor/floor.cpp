@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "bench/products.h"
 #include "bench/floor/multiply.h"
+#include "bench/products.h"
 
 namespace throughtime::bench {
 namespace {

@@ -1,4 +1,4 @@
-// Learns from an endless stream, one observation at a time: the next value of a noisy wave, predicted before it is seen.
+// Learns from an endless stream, one observation at a time: the next value of a noisy wave, predicted first.
 #include <throughtime/throughtime.h>
 
 #include <cmath>

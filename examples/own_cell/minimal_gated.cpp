@@ -16,7 +16,8 @@ struct MinimalGated {
   static constexpr CellShape shape = {.input_rows = 2, .recurrent_rows = 2, .saved = 3};
 
   template <class N>
-  static HWY_INLINE void forward(const CellOptions&, const N* input, const N* recurrent, const N* state, N* next, N* saved) {
+  static HWY_INLINE void forward(const CellOptions&, const N* input, const N* recurrent, const N* state, N* next,
+                                 N* saved) {
     const N f = sigmoid(input[0] + recurrent[0]);
     const N n = tanh(input[1] + f * recurrent[1]);
     next[0] = state[0] + f * (n - state[0]);

@@ -40,7 +40,7 @@ struct PointwiseForward {
   int rows = 0;
   int units = 0;
   const CellOptions* options = nullptr;
-  const Real* input = nullptr;      // pre-activations from x: gate g of unit u at [row * input_stride + g * input_block + u]
+  const Real* input = nullptr;      // from x: gate g of unit u at [row * input_stride + g * input_block + u]
   const Real* recurrent = nullptr;  // pre-activations from h; null for a joint cell, whose input holds the sum
   std::size_t input_stride = 0, input_block = 0;
   std::size_t recurrent_stride = 0, recurrent_block = 0;
@@ -56,17 +56,17 @@ struct PointwiseBackward {
   int rows = 0;
   int units = 0;
   const CellOptions* options = nullptr;
-  const Real* saved = nullptr;   // as above
-  const Real* state = nullptr;   // the state before the step
-  const Real* next = nullptr;    // the state after the step
+  const Real* saved = nullptr;  // as above
+  const Real* state = nullptr;  // the state before the step
+  const Real* next = nullptr;   // the state after the step
   std::size_t saved_plane = 0, state_plane = 0, next_plane = 0;
   std::size_t row_stride = 0;
-  const Real* d_next = nullptr;  // cotangent of the state after the step: [k * d_plane + row * row_stride + u]
-  Real* d_state = nullptr;       // out: the part of dL/d(state before) that does not pass through a product
-  const Real* d_gated = nullptr; // early part only: cotangent of the gated state, [row * row_stride + u]
+  const Real* d_next = nullptr;   // cotangent of the state after the step: [k * d_plane + row * row_stride + u]
+  Real* d_state = nullptr;        // out: the part of dL/d(state before) that does not pass through a product
+  const Real* d_gated = nullptr;  // early part only: cotangent of the gated state, [row * row_stride + u]
   std::size_t d_plane = 0;
-  Real* d_input = nullptr;       // out: gate g at [row * d_input_stride + g * d_block + u]
-  Real* d_recurrent = nullptr;   // out, same layout; null for a joint cell (equal to d_input)
+  Real* d_input = nullptr;      // out: gate g at [row * d_input_stride + g * d_block + u]
+  Real* d_recurrent = nullptr;  // out, same layout; null for a joint cell (equal to d_input)
   std::size_t d_input_stride = 0, d_recurrent_stride = 0, d_block = 0;
 };
 

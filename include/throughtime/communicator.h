@@ -13,7 +13,7 @@ namespace throughtime {
 class Communicator {
  public:
   virtual ~Communicator() = default;
-  virtual int rank() const = 0;   // 0, 1, ..., ranks() - 1
+  virtual int rank() const = 0;  // 0, 1, ..., ranks() - 1
   virtual int ranks() const = 0;
   /// Ranks on this machine, which share its cores.
   virtual int local_ranks() const = 0;

@@ -64,8 +64,8 @@ class OptimizerState {
   /// Back to the first step.
   virtual void reset() = 0;
   void archive(Archive& archive, Engine& engine);
-  std::int64_t step = 0;           // updates done
-  std::vector<Buffer> moments;     // each as long as the buffer it serves
+  std::int64_t step = 0;        // updates done
+  std::vector<Buffer> moments;  // each as long as the buffer it serves
 };
 
 struct EngineConfig {
@@ -78,43 +78,43 @@ struct UnrollCall {
   const Window& window;
   Buffer parameters;
   Tape& tape;
-  bool training = true;              // dropout on
-  Buffer initial_state = {};         // [B, S]; none: zeros
-  Buffer final_state = {};           // out [B, S]; may be the same buffer as initial_state
-  Buffer losses = {};                // out [L, B]: loss of each step and row, 0 where its weight is 0
-  Buffer loss_sum = {};              // [1] += sum of weight * loss
-  Buffer correct_sum = {};           // [1] += sum of the weights where the largest output is the label's
-  Buffer predictions = {};           // out [L, B, outputs], zero where the weight is 0
-  Buffer states = {};                // out [state_steps, B, S]
+  bool training = true;                   // dropout on
+  Buffer initial_state = {};              // [B, S]; none: zeros
+  Buffer final_state = {};                // out [B, S]; may be the same buffer as initial_state
+  Buffer losses = {};                     // out [L, B]: loss of each step and row, 0 where its weight is 0
+  Buffer loss_sum = {};                   // [1] += sum of weight * loss
+  Buffer correct_sum = {};                // [1] += sum of the weights where the largest output is the label's
+  Buffer predictions = {};                // out [L, B, outputs], zero where the weight is 0
+  Buffer states = {};                     // out [state_steps, B, S]
   std::span<const int> state_steps = {};  // after how many steps (0 = the initial state), ascending
 };
 
 struct PullBackCall {
-  Tape& tape;                        // of the unroll with the same window and parameters
+  Tape& tape;  // of the unroll with the same window and parameters
   const Window& window;
   Buffer parameters;
-  int first = 0;                     // the part of the tape: steps [first, last)
-  int last = -1;                     // -1: to the end
-  Buffer gradient = {};              // [P]; none: state-only work
-  bool add = false;                  // add to the gradient instead of overwriting it
-  bool losses = true;                // false: only the cotangents below flow, no loss
-  Buffer end_cotangent = {};         // [B, S]: dL/d(state after step last - 1)
-  Buffer step_cotangents = {};       // [L, B, S]: entry l is added to dL/d(state after step l)
-  Buffer initial_cotangent = {};     // out [B, S]: dL/d(state before step `first`); may be end_cotangent's buffer
-  Buffer tap_norms = {};             // out [last - first + 1, B]: |dL/d(state)| before step first, ..., after last - 1
-  Buffer tap_vectors = {};           // out [last - first + 1, B, S]: the vectors themselves
+  int first = 0;                  // the part of the tape: steps [first, last)
+  int last = -1;                  // -1: to the end
+  Buffer gradient = {};           // [P]; none: state-only work
+  bool add = false;               // add to the gradient instead of overwriting it
+  bool losses = true;             // false: only the cotangents below flow, no loss
+  Buffer end_cotangent = {};      // [B, S]: dL/d(state after step last - 1)
+  Buffer step_cotangents = {};    // [L, B, S]: entry l is added to dL/d(state after step l)
+  Buffer initial_cotangent = {};  // out [B, S]: dL/d(state before step `first`); may be end_cotangent's buffer
+  Buffer tap_norms = {};          // out [last - first + 1, B]: |dL/d(state)| before step first, ..., after last - 1
+  Buffer tap_vectors = {};        // out [last - first + 1, B, S]: the vectors themselves
 };
 
 /// FPTT's terms around an update of W: the gradient becomes g - lambda + penalty alpha (W - W-bar) and is clipped as a
-/// whole; after the optimizer's step lambda -= alpha (W - W-bar), then W-bar = (1 - b) W-bar + b W - (b / alpha) lambda.
+/// whole; after the optimizer's step lambda -= alpha (W - W-bar), W-bar = (1 - b) W-bar + b W - (b / alpha) lambda.
 struct DynamicRegulariser {
-  Buffer average;                    // W-bar, as long as W
-  Buffer multiplier;                 // lambda, likewise
-  double alpha = 0;                  // > 0
-  double penalty = 1;                // m of the released code
-  double averaging = 0.5;            // b
-  bool settle = true;                // false: lambda and W-bar stay as they are (an inner iteration)
-  Buffer diagnostics = {};           // out [3]: |loss gradient|, |regulariser's gradient|, |W - W-bar| after the update
+  Buffer average;           // W-bar, as long as W
+  Buffer multiplier;        // lambda, likewise
+  double alpha = 0;         // > 0
+  double penalty = 1;       // m of the released code
+  double averaging = 0.5;   // b
+  bool settle = true;       // false: lambda and W-bar stay as they are (an inner iteration)
+  Buffer diagnostics = {};  // out [3]: |loss gradient|, |regulariser's gradient|, |W - W-bar| after the update
 };
 
 struct UpdateCall {
@@ -122,9 +122,9 @@ struct UpdateCall {
   Buffer gradient;
   OptimizerState& optimizer;
   double rate = 0;
-  double gradient_scale = 1;         // the learner's mean over rows and steps
+  double gradient_scale = 1;  // the learner's mean over rows and steps
   Clip clip = {};
-  Buffer norm = {};                  // out [1]: norm of the scaled gradient, regulariser included, before clipping
+  Buffer norm = {};  // out [1]: norm of the scaled gradient, regulariser included, before clipping
   const DynamicRegulariser* regulariser = nullptr;
 };
 
@@ -155,8 +155,8 @@ class Engine {
   virtual void copy(Buffer from, Buffer to) = 0;
   virtual void fill(Buffer buffer, double value) = 0;
   virtual void scale(Buffer buffer, double factor) = 0;
-  virtual void axpy(double factor, Buffer x, Buffer y) = 0;                       // y += factor * x
-  virtual void dot(Buffer x, Buffer y, Buffer result) = 0;                        // result [1] = <x, y>
+  virtual void axpy(double factor, Buffer x, Buffer y) = 0;  // y += factor * x
+  virtual void dot(Buffer x, Buffer y, Buffer result) = 0;   // result [1] = <x, y>
   /// rows[i] of `table` [N, width] <-> row i of `rows_of` [indices, width]; scatter works in the order of the indices:
   /// it adds every row, or puts it in the place of what was there (of equal indices the last one stays).
   virtual void gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) = 0;

@@ -42,8 +42,7 @@ template <class... Args>
 /// Throws InvalidInput unless `value` lies in [low, high].
 template <class Number>
 void require_range(std::string_view speaker, std::string_view what, Number value, Number low, Number high) {
-  if (!(value >= low && value <= high))
-    refuse(speaker, "{} must be between {} and {}, got {}", what, low, high, value);
+  if (!(value >= low && value <= high)) refuse(speaker, "{} must be between {} and {}, got {}", what, low, high, value);
 }
 
 }  // namespace throughtime

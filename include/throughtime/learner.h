@@ -22,21 +22,22 @@ struct Trainee {
 };
 
 /// Makes the buffers and writes the first parameters.
-Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer, Clip clip);
+Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer,
+                     Clip clip);
 
-/// Random places of the training data (Task::make_positions): draw number `draw` of `rows` rows, the loss at the last of
-/// `steps` steps. The same arguments give the same window; one of 0 steps: a stream has not brought enough yet.
+/// Random places of the training data (Task::make_positions): draw number `draw` of `rows` rows, the loss at the last
+/// of `steps` steps. The same arguments give the same window; one of 0 steps: a stream has not brought enough yet.
 using PositionFunction = std::function<const Window&(std::uint64_t draw, int rows, int steps)>;
 
 /// What a trainer hands to a learner: the longest stretch and the batch, known before the first step.
 struct StretchShape {
-  int steps = 0;  // T
-  int batch = 0;  // B
-  int losses = 0;  // the most steps of a stretch that carry a loss; 0: all of them may
-  bool terminal = false;       // every stretch is a whole sequence with one target per row, at its last step
-  std::int64_t examples = 0;   // rows show examples 0 ... examples - 1 (Window::example); 0: they have no numbers
-  bool accuracy = false;   // count right predictions: the targets are labels
-  std::uint64_t seed = 1;  // of what the learner draws
+  int steps = 0;                    // T
+  int batch = 0;                    // B
+  int losses = 0;                   // the most steps of a stretch that carry a loss; 0: all of them may
+  bool terminal = false;            // every stretch is a whole sequence with one target per row, at its last step
+  std::int64_t examples = 0;        // rows show examples 0 ... examples - 1 (Window::example); 0: they have no numbers
+  bool accuracy = false;            // count right predictions: the targets are labels
+  std::uint64_t seed = 1;           // of what the learner draws
   std::int64_t row_steps = 0;       // steps of a row of the training data (Task::row_steps); 0: it never ends
   std::int64_t stretches = 0;       // of one pass over the training data (Task::batches); 0: it never ends
   PositionFunction positions = {};  // none: a learner that estimates cannot be made

@@ -12,13 +12,13 @@ namespace throughtime {
 
 enum class TokenInput { one_hot, embedding };
 
-/// What a step's input is made of: a token (one-hot or embedded), then reals beside it, then an optional linear encoder.
+/// What a step's input is made of: a token (one-hot or embedded), reals beside it, then an optional linear encoder.
 struct InputConfig {
   int reals = 0;
   int vocabulary = 0;  // 0: no tokens
   TokenInput tokens = TokenInput::one_hot;
-  int embedding = 0;   // width, for TokenInput::embedding
-  int encoder = 0;     // width of a linear encoder in front of the first layer; 0: none
+  int embedding = 0;  // width, for TokenInput::embedding
+  int encoder = 0;    // width of a linear encoder in front of the first layer; 0: none
 };
 
 struct LayerConfig {
@@ -39,8 +39,8 @@ struct DropoutConfig {
   double input = 0;
   double between = 0;
   double output = 0;
-  bool per_sequence = false;  // one mask for all steps of a mask key, instead of one per step
-  double logits = 0;          // of the head's outputs, before the loss
+  bool per_sequence = false;   // one mask for all steps of a mask key, instead of one per step
+  double logits = 0;           // of the head's outputs, before the loss
   bool logits_always = false;  // those masks in evaluations too
 };
 
@@ -55,8 +55,8 @@ struct ModelConfig {
 struct Layer {
   const CellType* cell = nullptr;
   CellOptions options;
-  int inputs = 0;  // D
-  int hidden = 0;  // H
+  int inputs = 0;                                                  // D
+  int hidden = 0;                                                  // H
   int weight_ih = -1, weight_hh = -1, bias_ih = -1, bias_hh = -1;  // block indices; -1: absent
   int state_offset = 0;  // of tensor 0 in a row's state; tensor k follows k * H later
 };
@@ -72,10 +72,10 @@ class Model {
   const std::vector<Layer>& layers() const { return layers_; }
   const HeadType& head() const { return *head_; }
 
-  int state_size() const { return state_size_; }         // S
-  int raw_inputs() const { return raw_inputs_; }          // width of [token part, reals], before the encoder
-  int inputs() const { return inputs_; }                  // width that the first layer sees
-  int outputs() const { return config_.head.outputs; }    // width of the head's output
+  int state_size() const { return state_size_; }        // S
+  int raw_inputs() const { return raw_inputs_; }        // width of [token part, reals], before the encoder
+  int inputs() const { return inputs_; }                // width that the first layer sees
+  int outputs() const { return config_.head.outputs; }  // width of the head's output
   int linear_outputs() const { return outputs() - head_->constants; }  // those that a linear layer makes
   int classes() const { return outputs() - head_->beside; }            // those that a label may name
   int target_width() const { return head_->target == TargetKind::label_and_interval ? 1 : outputs(); }
@@ -95,10 +95,10 @@ class Model {
 
 /// How to draw the first parameters.
 struct InitialiseConfig {
-  std::string name = "default";   // default, pytorch, glorot, uniform, sqrt3max, antisymmetric
-  double range = 0.1;             // a of uniform(-a, a)
-  double recurrent_scale = 1.0;   // sigma_w of the antisymmetric rule
-  double forget_bias = 0.0;       // added to the forget gate's input bias, where there is one
+  std::string name = "default";  // default, pytorch, glorot, uniform, sqrt3max, antisymmetric
+  double range = 0.1;            // a of uniform(-a, a)
+  double recurrent_scale = 1.0;  // sigma_w of the antisymmetric rule
+  double forget_bias = 0.0;      // added to the forget gate's input bias, where there is one
 };
 
 /// Draws the parameters of `model`; a pure function of the configuration and the seed.

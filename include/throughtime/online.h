@@ -35,8 +35,8 @@ struct StepTarget {
 };
 
 /// Learns from endless streams, one step at a time, in constant memory: `observe` predicts, then learns. Nothing is
-/// allocated after the first few steps, and each takes a bounded time; one with an estimate (adaptive_tbptt) takes longer
-/// and needs room for as long as it takes.
+/// allocated after the first few steps, and each takes a bounded time; one with an estimate (adaptive_tbptt) takes
+/// longer and needs room for as long as it takes.
 ///
 /// B slots hold one stream each, with its own state. Steps of different streams may come in any order: a round takes at
 /// most one step of each, and ends when every open stream has had its step or one of them comes with a second. Those
@@ -70,7 +70,7 @@ class OnlineLearner {
   void reset(int slot);
 
   int slots() const;
-  std::int64_t rounds() const;   // learned from or waiting for the rest of a stretch
+  std::int64_t rounds() const;  // learned from or waiting for the rest of a stretch
   std::int64_t updates() const;
   /// Mean loss per step with a target since the last call, NaN where there was none.
   double take_mean_loss();

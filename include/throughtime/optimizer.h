@@ -11,12 +11,12 @@ class Archive;
 /// Declared once here; each optimizer reads the fields it knows.
 struct OptimizerConfig {
   std::string name = "adam";
-  double momentum = 0.9;       // momentum: mu;  rmsprop: see decay
-  double beta1 = 0.9;          // adam
-  double beta2 = 0.999;        // adam
-  double decay = -1;           // rmsprop, adadelta: smoothing; -1: the optimizer's own default
-  double epsilon = -1;         // -1: the optimizer's own default
-  double weight_decay = 0;     // adds weight_decay * W to the gradient, after clipping
+  double momentum = 0.9;          // momentum: mu;  rmsprop: see decay
+  double beta1 = 0.9;             // adam
+  double beta2 = 0.999;           // adam
+  double decay = -1;              // rmsprop, adadelta: smoothing; -1: the optimizer's own default
+  double epsilon = -1;            // -1: the optimizer's own default
+  double weight_decay = 0;        // adds weight_decay * W to the gradient, after clipping
   std::int64_t average_from = 1;  // asgd: the first update whose result enters the average
 };
 

@@ -16,14 +16,14 @@ enum class Split { train, validation, test };
 /// What a task is judged by. All are exact means over every weighted step and row.
 enum class Metric {
   mse,
-  accuracy,            // share of steps whose most probable class is the label
-  cross_entropy,       // nats
-  perplexity,          // exp(cross-entropy)
-  bits_per_character,  // cross-entropy / ln 2
+  accuracy,              // share of steps whose most probable class is the label
+  cross_entropy,         // nats
+  perplexity,            // exp(cross-entropy)
+  bits_per_character,    // cross-entropy / ln 2
   published_perplexity,  // of the losses of whole chunks of 100 steps, divided by the number of all steps
-  nll,                 // -log density of an event's mark and time, nats
-  time_rmse,           // root of the mean squared error of the expected time of the next event
-  mark_error,          // share of events whose most probable mark is wrong
+  nll,                   // -log density of an event's mark and time, nats
+  time_rmse,             // root of the mean squared error of the expected time of the next event
+  mark_error,            // share of events whose most probable mark is wrong
   published_nll,         // nll of the losses of whole chunks of 100 steps, divided by the number of all steps
   published_time_rmse,   // the mean cut off at the longest interval, not normalised; first 20 steps skipped
   published_mark_error,  // first 20 steps skipped
@@ -72,11 +72,11 @@ struct TaskConfig {
   int horizon = 1;                        // series: the target is the target columns this many steps later
   std::vector<double> splits = {};        // series, text: shares of train, validation, test; none: the task's own
   bool standardise = true;                // series: inputs and targets to mean 0 and deviation 1 of the training part
-  std::string header = "auto";  // series: whether the first line of a CSV file names its columns: auto, yes, no
-  std::string delimiter = ",";  // series: between the fields of a CSV file
-  int channels = 1;             // series: numbers per step of a raw float32 file
-  int fold = 1;                 // point_process: 1 to 5 of the book orders
-  double scale = 1;             // point_process: factor of all intervals
+  std::string header = "auto";   // series: whether the first line of a CSV file names its columns: auto, yes, no
+  std::string delimiter = ",";   // series: between the fields of a CSV file
+  int channels = 1;              // series: numbers per step of a raw float32 file
+  int fold = 1;                  // point_process: 1 to 5 of the book orders
+  double scale = 1;              // point_process: factor of all intervals
   bool reset_sequences = false;  // point_process: the state is zero where a sequence starts
 };
 

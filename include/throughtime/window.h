@@ -11,13 +11,13 @@ namespace throughtime {
 /// Inputs are reals, tokens, or both side by side; labels and target values are optional.
 struct Source {
   std::size_t steps = 0;
-  int reals = 0;                            // D: numbers per step
-  int target_width = 0;                     // numbers per step in `target_values`
-  std::span<const float> values;            // [steps, D]
-  std::span<const std::int32_t> tokens;     // [steps], or empty
-  std::span<const std::int32_t> labels;     // [steps], or empty
-  std::span<const float> target_values;     // [steps, target_width], or empty
-  std::int64_t first = 0;                   // position of its first step; a stream has dropped what was before it
+  int reals = 0;                         // D: numbers per step
+  int target_width = 0;                  // numbers per step in `target_values`
+  std::span<const float> values;         // [steps, D]
+  std::span<const std::int32_t> tokens;  // [steps], or empty
+  std::span<const std::int32_t> labels;  // [steps], or empty
+  std::span<const float> target_values;  // [steps, target_width], or empty
+  std::int64_t first = 0;                // position of its first step; a stream has dropped what was before it
 };
 
 /// Where the targets of a window come from.
@@ -46,19 +46,19 @@ struct Targets {
 /// A row that is held at a step sleeps through it: its state stays, its input does not matter, it has no loss, and
 /// cotangents pass as they are. So streams whose rows arrive at different times share a batch.
 struct Window {
-  int steps = 0;                                // L
-  int batch = 0;                                // B
-  std::span<const Source> sources;              // at least one
-  std::vector<std::int32_t> source;             // [B], or empty: all rows read sources[0]
-  std::vector<std::int64_t> start;              // [B]
+  int steps = 0;                     // L
+  int batch = 0;                     // B
+  std::span<const Source> sources;   // at least one
+  std::vector<std::int32_t> source;  // [B], or empty: all rows read sources[0]
+  std::vector<std::int64_t> start;   // [B]
   Targets targets;
-  std::vector<float> weight;                    // [L, B]: the head is evaluated only where it is not 0
-  std::vector<std::uint8_t> reset;              // [L, B], or empty: 1 = the state is zero before this step, 2 = held
-  std::vector<std::int64_t> example;            // [B], or empty: which of a finite number of examples a row shows; -1: none
-  std::uint64_t mask_key = 0;                   // key of the dropout masks
-  std::int64_t mask_step = 0;                   // step 0 of this window is that step of the key's masks
-  int mask_row = 0;                             // row 0 of this window is that row of the key's masks
-  bool continues = false;                       // rows go on where the previous stretch ended
+  std::vector<float> weight;          // [L, B]: the head is evaluated only where it is not 0
+  std::vector<std::uint8_t> reset;    // [L, B], or empty: 1 = the state is zero before this step, 2 = held
+  std::vector<std::int64_t> example;  // [B], or empty: which of a finite number of examples a row shows; -1: none
+  std::uint64_t mask_key = 0;         // key of the dropout masks
+  std::int64_t mask_step = 0;         // step 0 of this window is that step of the key's masks
+  int mask_row = 0;                   // row 0 of this window is that row of the key's masks
+  bool continues = false;             // rows go on where the previous stretch ended
 
   bool resets_at(int step, int row) const { return flag_at(step, row) == reset_flag; }
   bool holds_at(int step, int row) const { return flag_at(step, row) == hold_flag; }

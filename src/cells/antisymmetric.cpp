@@ -13,8 +13,8 @@ struct Antisymmetric {
       .input_rows = 1, .recurrent_rows = 1, .saved = 1, .joint = true, .recurrent_bias = false};
 
   template <class N>
-  static HWY_INLINE void forward(const CellOptions& options, const N* input, const N* recurrent, const N* state, N* next,
-                                 N* saved) {
+  static HWY_INLINE void forward(const CellOptions& options, const N* input, const N* recurrent, const N* state,
+                                 N* next, N* saved) {
     saved[0] = tanh(input[0] + recurrent[0]);
     next[0] = state[0] + N(options.step) * saved[0];
   }
@@ -33,8 +33,8 @@ struct AntisymmetricGated {
   static constexpr CellShape shape = {.input_rows = 2, .recurrent_rows = 1, .saved = 2, .recurrent_bias = false};
 
   template <class N>
-  static HWY_INLINE void forward(const CellOptions& options, const N* input, const N* recurrent, const N* state, N* next,
-                                 N* saved) {
+  static HWY_INLINE void forward(const CellOptions& options, const N* input, const N* recurrent, const N* state,
+                                 N* next, N* saved) {
     saved[0] = tanh(input[0] + recurrent[0]);
     saved[1] = sigmoid(input[1] + recurrent[0]);
     next[0] = state[0] + N(options.step) * saved[0] * saved[1];
@@ -106,9 +106,9 @@ CellType antisymmetric_type(const char* name, const char* description, CellKerne
 }  // namespace
 
 CellType antisymmetric_cell() {
-  return antisymmetric_type<HWY_NAMESPACE::Antisymmetric>(
-      "antisymmetric", "h + epsilon tanh(A h + V x + b), A = M - M^T - gamma I",
-      [] { return HWY_DYNAMIC_DISPATCH(antisymmetric_kernels)(); });
+  return antisymmetric_type<HWY_NAMESPACE::Antisymmetric>("antisymmetric",
+                                                          "h + epsilon tanh(A h + V x + b), A = M - M^T - gamma I",
+                                                          [] { return HWY_DYNAMIC_DISPATCH(antisymmetric_kernels)(); });
 }
 CellType antisymmetric_gated_cell() {
   return antisymmetric_type<HWY_NAMESPACE::AntisymmetricGated>(

@@ -14,7 +14,8 @@ struct Gru {
   static constexpr CellShape shape = {.input_rows = 3, .recurrent_rows = 3, .saved = 4};
 
   template <class N>
-  static HWY_INLINE void forward(const CellOptions&, const N* input, const N* recurrent, const N* state, N* next, N* saved) {
+  static HWY_INLINE void forward(const CellOptions&, const N* input, const N* recurrent, const N* state, N* next,
+                                 N* saved) {
     const N r = sigmoid(input[0] + recurrent[0]);
     const N z = sigmoid(input[1] + recurrent[1]);
     const N n = tanh(input[2] + r * recurrent[2]);

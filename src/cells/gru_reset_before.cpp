@@ -12,12 +12,14 @@ struct GruResetBefore {
   static constexpr CellShape shape = {.input_rows = 3, .recurrent_rows = 3, .late_rows = 1, .saved = 4, .gated = 3};
 
   template <class N>
-  static HWY_INLINE void forward_early(const CellOptions&, const N* input, const N* recurrent, const N* state, N* saved) {
+  static HWY_INLINE void forward_early(const CellOptions&, const N* input, const N* recurrent, const N* state,
+                                       N* saved) {
     saved[3] = sigmoid(input[0] + recurrent[0]) * state[0];
   }
 
   template <class N>
-  static HWY_INLINE void forward(const CellOptions&, const N* input, const N* recurrent, const N* state, N* next, N* saved) {
+  static HWY_INLINE void forward(const CellOptions&, const N* input, const N* recurrent, const N* state, N* next,
+                                 N* saved) {
     const N z = sigmoid(input[1] + recurrent[1]);
     const N n = tanh(input[2] + recurrent[2]);
     next[0] = n + z * (state[0] - n);

@@ -14,7 +14,8 @@ struct Lstm {
       .input_rows = 4, .recurrent_rows = 4, .states = 2, .saved = 4, .joint = true, .forget_row = 1};
 
   template <class N>
-  static HWY_INLINE void forward(const CellOptions&, const N* input, const N* recurrent, const N* state, N* next, N* saved) {
+  static HWY_INLINE void forward(const CellOptions&, const N* input, const N* recurrent, const N* state, N* next,
+                                 N* saved) {
     const N i = sigmoid(input[0] + recurrent[0]);
     const N f = sigmoid(input[1] + recurrent[1]);
     const N g = tanh(input[2] + recurrent[2]);

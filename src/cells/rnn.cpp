@@ -11,27 +11,43 @@ namespace throughtime::HWY_NAMESPACE {
 // An activation gives its value and its derivative in terms of that value.
 struct TanhActivation {
   template <class N>
-  static HWY_INLINE N value(N x) { return tanh(x); }
+  static HWY_INLINE N value(N x) {
+    return tanh(x);
+  }
   template <class N>
-  static HWY_INLINE N slope(N h) { return N(1.0) - h * h; }
+  static HWY_INLINE N slope(N h) {
+    return N(1.0) - h * h;
+  }
 };
 struct ReluActivation {
   template <class N>
-  static HWY_INLINE N value(N x) { return larger(N(0.0), x); }
+  static HWY_INLINE N value(N x) {
+    return larger(N(0.0), x);
+  }
   template <class N>
-  static HWY_INLINE N slope(N h) { return step_function(h); }
+  static HWY_INLINE N slope(N h) {
+    return step_function(h);
+  }
 };
 struct LogisticActivation {
   template <class N>
-  static HWY_INLINE N value(N x) { return sigmoid(x); }
+  static HWY_INLINE N value(N x) {
+    return sigmoid(x);
+  }
   template <class N>
-  static HWY_INLINE N slope(N h) { return h * (N(1.0) - h); }
+  static HWY_INLINE N slope(N h) {
+    return h * (N(1.0) - h);
+  }
 };
 struct LinearActivation {
   template <class N>
-  static HWY_INLINE N value(N x) { return x; }
+  static HWY_INLINE N value(N x) {
+    return x;
+  }
   template <class N>
-  static HWY_INLINE N slope(N) { return N(1.0); }
+  static HWY_INLINE N slope(N) {
+    return N(1.0);
+  }
 };
 
 /// h' = activation(W_x x + b_x + W_h h + b_h).
@@ -45,8 +61,8 @@ struct Rnn {
   }
 
   template <class N>
-  static HWY_INLINE void backward(const CellOptions&, const N*, const N*, const N* next, const N* d_next, N* d_input, N*,
-                                  N* d_state) {
+  static HWY_INLINE void backward(const CellOptions&, const N*, const N*, const N* next, const N* d_next, N* d_input,
+                                  N*, N* d_state) {
     d_input[0] = d_next[0] * Activation::slope(next[0]);
     d_state[0] = N(0.0);
   }

@@ -67,8 +67,8 @@ HWY_INLINE void add_up_parts(const RowParts<vectors>& part, Lanes* sums) {
   }
 }
 
-/// sums [vectors registers] += the rows of `groups` groups of W, [groups * padded][columns], weighted by d; of each group
-/// the first `rows` count.
+/// sums [vectors registers] += the rows of `groups` groups of W, [groups * padded][columns], weighted by d; of each
+/// group the first `rows` count.
 template <int groups, int vectors>
 HWY_INLINE void add_row_block(int rows, std::size_t padded, const float* d, const float* w, std::size_t columns,
                               float* sums) {

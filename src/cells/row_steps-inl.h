@@ -45,8 +45,8 @@ struct RowState {
 
 /// The pointwise work on the register of units at `unit`.
 template <class Cell>
-HWY_INLINE void row_units(const RowForward& call, const Lanes* input, const Lanes* recurrent, RowState state, float* next_at,
-                          float* saved_at, std::size_t unit) {
+HWY_INLINE void row_units(const RowForward& call, const Lanes* input, const Lanes* recurrent, RowState state,
+                          float* next_at, float* saved_at, std::size_t unit) {
   constexpr CellShape shape = Cell::shape;
   Lanes before[shape.states], next[shape.states], saved[at_least_one(shape.saved)];
   load_all<Lanes, shape.states>(state.numbers + unit, state.plane, before);
@@ -99,9 +99,9 @@ HWY_NOINLINE void row_forward(const RowForward& given) {
   const std::size_t all = static_cast<std::size_t>(call.units);
   for (int step = 0; step < call.steps; ++step) {
     float* state = call.states + step * all;
-    const RowState before =
-        step == 0 && call.before ? RowState{call.before, all} : RowState{state, call.state_plane};
-    row_step<Cell>(call, call.input + step * call.input_stride, before, state + all, call.saved + step * call.saved_step);
+    const RowState before = step == 0 && call.before ? RowState{call.before, all} : RowState{state, call.state_plane};
+    row_step<Cell>(call, call.input + step * call.input_stride, before, state + all,
+                   call.saved + step * call.saved_step);
   }
 }
 
@@ -111,8 +111,7 @@ HWY_INLINE void row_gates_back(const RowBackward& call, int step, float* d_input
   constexpr CellShape shape = Cell::shape;
   const std::size_t all = static_cast<std::size_t>(call.units);
   const float* state_at = call.states + step * all;
-  const RowState before =
-      step == 0 && call.before ? RowState{call.before, all} : RowState{state_at, call.state_plane};
+  const RowState before = step == 0 && call.before ? RowState{call.before, all} : RowState{state_at, call.state_plane};
   for (std::size_t unit = 0; unit < all; unit += Lanes::count()) {
     Lanes saved[at_least_one(shape.saved)], state[shape.states], next[shape.states], d_next[shape.states];
     Lanes d_state[shape.states], d_input[shape.input_rows], d_recurrent[shape.recurrent_rows];

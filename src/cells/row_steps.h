@@ -6,8 +6,8 @@
 
 namespace throughtime {
 
-/// Consecutive steps of one layer and ONE row, products included: with a single row, what lies between a product and the
-/// pointwise work costs as much as either. Hp = `units`: hidden units padded to whole registers.
+/// Consecutive steps of one layer and ONE row, products included: with a single row, what lies between a product and
+/// the pointwise work costs as much as either. Hp = `units`: hidden units padded to whole registers.
 struct RowForward {
   int steps = 0;
   int inputs = 0, hidden = 0, units = 0;  // D, H, Hp
@@ -21,7 +21,7 @@ struct RowForward {
   const float* recurrent_bias = nullptr;
   const float* before = nullptr;  // the state before the first step, tensor k at [k * Hp]; null: where `states` has it
   float* states = nullptr;        // tensor k before step l at [k * state_plane + l * Hp], after it one step further
-  float* saved = nullptr;   // number k of step l at [k * saved_plane + l * saved_step]
+  float* saved = nullptr;         // number k of step l at [k * saved_plane + l * saved_step]
   std::size_t state_plane = 0, saved_plane = 0, saved_step = 0;
 };
 

@@ -50,7 +50,8 @@ void check_head(const ModelConfig& config) {
   require_range("model", "head.hidden", head.hidden, 0, largest_width);
   const HeadType& type = find_head(head.name);
   if (head.outputs <= type.beside)
-    refuse("model", "head.outputs must be at least {} for the {} head, which has {} beside those of its classes, got {}",
+    refuse("model",
+           "head.outputs must be at least {} for the {} head, which has {} beside those of its classes, got {}",
            type.beside + 1, head.name, type.beside, head.outputs);
   if (!head.tied) return;
   if (type.beside > 0) refuse("model", "the {} head cannot be tied: it has outputs that are no tokens", head.name);

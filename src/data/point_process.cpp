@@ -175,7 +175,8 @@ EventColumns find_columns(const std::vector<std::string_view>& header, const std
   if (columns.time < 0 || columns.mark < 0) {
     constexpr std::size_t most = 20;
     names.resize(std::min(most, names.size()));
-    refuse_line(speaker, file, 1, "the first line must name the columns time and mark (and may name sequence), got {}{}",
+    refuse_line(speaker, file, 1,
+                "the first line must name the columns time and mark (and may name sequence), got {}{}",
                 fmt::join(names, ", "), header.size() > most ? ", ..." : "");
   }
   return columns;
@@ -224,8 +225,8 @@ EventSequences read_event_table(ByteStream& stream, Vocabulary& known, char deli
     if (!any || field(columns.sequence) != current) {
       current = field(columns.sequence);
       if (!seen.insert(current).second)
-        refuse_line(speaker, place.file, place.line, "sequence {} goes on after another one began; its rows must stand together",
-                    excerpt(current));
+        refuse_line(speaker, place.file, place.line,
+                    "sequence {} goes on after another one began; its rows must stand together", excerpt(current));
       events.begin_sequence();
       any = true;
     }

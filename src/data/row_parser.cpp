@@ -109,7 +109,8 @@ bool RowParser::take_header(std::string_view record) {
   const std::vector<std::string> names(fields_.begin(), fields_.end());
   if (!columns_.empty()) return names == columns_;  // a run that goes on: the same header again, or a row
   double value = 0;
-  const bool numbers = std::all_of(names.begin(), names.end(), [&](const auto& name) { return parse_number(name, value); });
+  const bool numbers =
+      std::all_of(names.begin(), names.end(), [&](const auto& name) { return parse_number(name, value); });
   const bool header = layout_.header == "yes" || (layout_.header == "auto" && !numbers);
   set_columns(header ? names : numbered(names.size()));
   return header;
@@ -144,7 +145,8 @@ void RowParser::parse_csv(std::string_view line, StreamRow& row) {
 
 void RowParser::parse_json(std::string_view line, StreamRow& row) {
   const Json object = Json::parse(line, nullptr, false);
-  if (!object.is_object()) wrong("a row must be a JSON object such as {{\"{}\": 1.5}}, got {}", layout_.inputs[0], excerpt(line));
+  if (!object.is_object())
+    wrong("a row must be a JSON object such as {{\"{}\": 1.5}}, got {}", layout_.inputs[0], excerpt(line));
   if (!layout_.id.empty()) {
     const auto id = object.find(layout_.id);
     if (id == object.end()) wrong("\"{}\", which names the stream, is missing", layout_.id);

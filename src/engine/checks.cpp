@@ -132,7 +132,8 @@ void check_update(const UpdateCall& call) {
            call.clip.norm);
 }
 
-void refuse_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
+void refuse_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices,
+                 Buffer rows) {
   if (width < 1) refuse(speaker, "width must be at least 1, got {}", width);
   const auto columns = static_cast<std::size_t>(width);
   if (!table || table.size % columns != 0)

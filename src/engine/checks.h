@@ -35,8 +35,8 @@ inline bool divides(std::size_t width, std::size_t size) {
   return std::has_single_bit(width) ? (size & (width - 1)) == 0 : size % width == 0;
 }
 
-/// Sizes and indices of gather_rows, scatter_add_rows and scatter_rows. Inline: a single row is moved in less time than a
-/// call with so many arguments takes.
+/// Sizes and indices of gather_rows, scatter_add_rows and scatter_rows. Inline: a single row is moved in less time than
+/// a call with so many arguments takes.
 inline void check_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices,
                        Buffer rows) {
   const auto columns = static_cast<std::size_t>(width);

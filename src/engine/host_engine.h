@@ -136,7 +136,8 @@ class HostEngine : public Engine {
   std::uint64_t version(Buffer buffer) const { return slot(buffer).version; }
 
   HostOptimizer<Real>& own(OptimizerState& state) const {
-    if (typeid(state) != typeid(HostOptimizer<Real>)) refuse("apply_update", "the optimizer was made by another engine");
+    if (typeid(state) != typeid(HostOptimizer<Real>))
+      refuse("apply_update", "the optimizer was made by another engine");
     return static_cast<HostOptimizer<Real>&>(state);
   }
 

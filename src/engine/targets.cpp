@@ -44,8 +44,8 @@ void check_row(const InputConfig& input, const Window& window, int step, int row
   }
 }
 
-/// Whether a row's inputs hold a token out of range or a number that is none: they lie end to end, so one look over all of
-/// its steps answers it.
+/// Whether a row's inputs hold a token out of range or a number that is none: they lie end to end, so one look over all
+/// of its steps answers it.
 bool has_bad_input(const InputConfig& input, const Window& window, int row) {
   const Place begin = place_at(window, 0, row);
   const auto first = static_cast<std::size_t>(std::max<std::int64_t>(0, begin.index));
@@ -134,7 +134,8 @@ void check_values(const Model& model, const Window& window, const Offer& offer, 
     refuse("window", "target {} at step {}, row {} (source {}, position {}) must be {}, got {}", i, step, row,
            source_of(window, row), place_at(window, step, row).position(), right, values[i]);
   };
-  if (has_bad_number(values)) refuse_value(first_bad_number(values), interval ? "a finite number of at least 0" : "a finite number");
+  if (has_bad_number(values))
+    refuse_value(first_bad_number(values), interval ? "a finite number of at least 0" : "a finite number");
   if (interval && values[0] < 0) refuse_value(0, "a finite number of at least 0");
   if (model.head().target != TargetKind::probabilities) return;
   for (std::size_t i = 0; i < width; ++i)

@@ -63,9 +63,7 @@ struct UnitInterval {
 IntervalLoss interval_loss(double a, double w, double interval) {
   const double x = w * interval, hazard = std::exp(a) * interval;
   const double cumulative = hazard * growth(x);
-  return {.loss = cumulative - a - x,
-          .d_a = cumulative - 1,
-          .d_w = interval * (hazard * growth_slope(x) - 1)};
+  return {.loss = cumulative - a - x, .d_a = cumulative - 1, .d_w = interval * (hazard * growth_slope(x) - 1)};
 }
 
 double cumulative_intensity(double a, double w, double t) { return std::exp(a) * t * growth(w * t); }
@@ -75,7 +73,7 @@ double event_probability(double a, double w) { return w < 0 ? -std::expm1(std::e
 // Lambda(T) is exponentially distributed: T = t(y) = log(1 + w y / lambda) / w with y of density exp(-y), where
 // lambda = exp(a), up to y = c = -lambda / w if w < 0.
 double expected_interval(double a, double w) {
-  constexpr double far = 36;  // exp(-far) is below the last bit
+  constexpr double far = 36;         // exp(-far) is below the last bit
   const double mean = std::exp(-a);  // of w = 0
   const double bend = w * mean, c = -1 / bend;
   if (bend < 0 && c < far) {

@@ -50,8 +50,7 @@ class Bptt final : public Learner {
 }  // namespace
 
 std::unique_ptr<Learner> make_bptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
-  if (config.aux_losses && config.memory == "recompute")
-    refuse("bptt", "aux_losses need memory = full, got recompute");
+  if (config.aux_losses && config.memory == "recompute") refuse("bptt", "aux_losses need memory = full, got recompute");
   if (config.aux_losses) return make_bptt_aux(config, trainee, shape);
   if (config.memory == "full") return std::make_unique<Bptt>(trainee, shape);
   if (config.memory == "recompute") return make_bptt_recompute(trainee, shape);

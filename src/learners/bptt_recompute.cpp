@@ -16,8 +16,7 @@ class BpttRecompute final : public Learner {
     Engine& engine = trainee.engine;
     const std::size_t state = static_cast<std::size_t>(shape.batch) * engine.model().state_size();
     scout_ = engine.make_tape({.steps = segment_, .batch = shape.batch, .keep = Keep::nothing});
-    tape_ = engine.make_tape(
-        {.steps = segment_, .batch = shape.batch, .keep = Keep::gradient, .losses = shape.losses});
+    tape_ = engine.make_tape({.steps = segment_, .batch = shape.batch, .keep = Keep::gradient, .losses = shape.losses});
     for (int k = 0; k < segments(shape.steps); ++k) starts_.push_back(engine.allocate(state));
     state_ = engine.allocate(state);
     cotangent_ = engine.allocate(state);

@@ -10,7 +10,8 @@ namespace {
 void check(const ConvergenceConstants& constants) {
   if (!(constants.bias >= 0 && constants.bias < 1))
     refuse("convergence", "the relative bias must be at least 0 and below 1, got {}", constants.bias);
-  if (!(constants.smoothness > 0)) refuse("convergence", "the smoothness must be positive, got {}", constants.smoothness);
+  if (!(constants.smoothness > 0))
+    refuse("convergence", "the smoothness must be positive, got {}", constants.smoothness);
   if (!(constants.decrease >= 0)) refuse("convergence", "the decrease must be 0 or more, got {}", constants.decrease);
   if (!(constants.variance >= 0)) refuse("convergence", "the variance must be 0 or more, got {}", constants.variance);
 }
@@ -38,7 +39,8 @@ double gradient_bound(const ConvergenceConstants& constants, std::span<const dou
     squares += rate * rate;
   }
   if (rates.empty()) refuse("convergence", "the bound needs at least 1 step");
-  return (2 * constants.decrease + constants.smoothness * constants.variance * squares) * bias_factor(constants.bias) / sum;
+  return (2 * constants.decrease + constants.smoothness * constants.variance * squares) * bias_factor(constants.bias) /
+         sum;
 }
 
 double best_constant_rate(const ConvergenceConstants& constants, int steps) {
@@ -48,7 +50,8 @@ double best_constant_rate(const ConvergenceConstants& constants, int steps) {
 
 double best_gradient_bound(const ConvergenceConstants& constants, int steps) {
   check_steps(constants, steps);
-  return bias_factor(constants.bias) * std::sqrt(8 * constants.decrease * constants.smoothness * constants.variance / steps);
+  return bias_factor(constants.bias) *
+         std::sqrt(8 * constants.decrease * constants.smoothness * constants.variance / steps);
 }
 
 double bias_factor(double delta) { return 1 / (1 - delta); }

@@ -84,7 +84,8 @@ double quantile_slope(const std::vector<double>& y, int first, int last, double 
 DecayEstimate::DecayEstimate(const DecayOptions& options, int lags) : options_(options) {
   if (options.phi_from_one) ++options_.tail;
   require_range("estimate", "tau", options_.tail, 1, lags - 1);
-  for (std::vector<double>* list : {&phi_, &gradient_, &largest_, &y_}) list->reserve(static_cast<std::size_t>(lags) + 1);
+  for (std::vector<double>* list : {&phi_, &gradient_, &largest_, &y_})
+    list->reserve(static_cast<std::size_t>(lags) + 1);
   const auto fitted = static_cast<std::size_t>(lags - options_.tail) + 1;
   if (options.decay == "quantile") slopes_.reserve(fitted * (fitted - 1) / 2);
 }
@@ -113,7 +114,8 @@ void DecayEstimate::fit(const PhiMeans& means) {
   }
   double largest = -infinite;
   largest_.clear();
-  for (int k = 0; k <= lags(); ++k) largest_.push_back(largest = std::max(largest, gradient_size(k) - absolute_bias(k)));
+  for (int k = 0; k <= lags(); ++k)
+    largest_.push_back(largest = std::max(largest, gradient_size(k) - absolute_bias(k)));
 }
 
 double DecayEstimate::log_beta() {
@@ -125,9 +127,7 @@ double DecayEstimate::log_beta() {
   return regression_slope(y_, 0, lags());
 }
 
-double DecayEstimate::gradient_size(int k) const {
-  return gradient_[static_cast<std::size_t>(std::min(k, lags()))];
-}
+double DecayEstimate::gradient_size(int k) const { return gradient_[static_cast<std::size_t>(std::min(k, lags()))]; }
 
 double DecayEstimate::absolute_bias(int k) const {
   const int tau = options_.tail;

@@ -15,7 +15,7 @@ namespace throughtime {
 struct PhiMeans {
   std::vector<double> phi;            // [R + 1]: mean of phi_k = |dL_s/dh_{s-k}|
   std::vector<double> log_phi = {};   // [R + 1]: mean of log phi_k over the places where it is positive (mean_of_logs)
-  std::vector<double> gradient = {};  // [R + 1]: C_k where it is not the sum of phi: |sum of mean vectors|, or |g_k| / M
+  std::vector<double> gradient = {};  // [R + 1]: C_k where it is no sum of phi: |sum of mean vectors|, or |g_k| / M
 };
 
 /// Everything that the estimators need to know.
@@ -72,14 +72,14 @@ class DecayEstimate {
   double beta_ = 0;
 };
 
-/// log beta from y_k = log phi_k at lags first, first + 1, ...; -infinity marks a lag to skip. With fewer than two usable
-/// lags the tail is zero: -infinity.
+/// log beta from y_k = log phi_k at lags first, first + 1, ...; -infinity marks a lag to skip. With fewer than two
+/// usable lags the tail is zero: -infinity.
 double regression_slope(const std::vector<double>& y, int first, int last);
 double max_slope(const std::vector<double>& y, int first, int last, bool from_first_only = false);
 /// `slopes`: room for one number per pair of lags.
 double quantile_slope(const std::vector<double>& y, int first, int last, double alpha, std::vector<double>& slopes);
 
-/// With as many lags as a row of `row_steps` steps (0: endless) has after the burn-in, at most 100, where they are open.
+/// With as many lags as a row of `row_steps` steps (0: endless) has after the burn-in, at most 100, where open.
 EstimateConfig with_fitting_lags(EstimateConfig config, std::int64_t row_steps);
 /// The options that a configuration of `lags` lags describes; refuses values that cannot be.
 DecayOptions decay_options(const EstimateConfig& config);

@@ -33,11 +33,11 @@ class TruncationEstimator {
   EstimateConfig config_;
   PhiCollector collector_;
   // All of them with room for config.lags from the beginning: an estimate allocates nothing.
-  DecayEstimate estimate_;            // of the draw that is looked at
-  std::vector<PhiMeans> chosen_by_;   // [repeats]: the draws of the last choice
-  std::vector<PhiMeans> logged_;      // [logged]: those that are only logged
-  PhiMeans mean_;                     // of the noted draws
-  std::vector<double> biases_;        // of each of them
+  DecayEstimate estimate_;                // of the draw that is looked at
+  std::vector<PhiMeans> chosen_by_;       // [repeats]: the draws of the last choice
+  std::vector<PhiMeans> logged_;          // [logged]: those that are only logged
+  PhiMeans mean_;                         // of the noted draws
+  std::vector<double> biases_;            // of each of them
   std::uint64_t choices_ = 0, logs_ = 0;  // draws so far
   std::int64_t rows_ = 0;
   double beta_ = std::numeric_limits<double>::quiet_NaN();

@@ -15,8 +15,8 @@
 namespace throughtime {
 namespace {
 
-/// Fixed Point Propagation. The states s_t of the last N transitions are variables beside W; an update draws the end i of
-/// a trajectory, makes the T-step prediction shat_i from the stored s_{i-T}, and descends
+/// Fixed Point Propagation. The states s_t of the last N transitions are variables beside W; an update draws the end i
+/// of a trajectory, makes the T-step prediction shat_i from the stored s_{i-T}, and descends
 ///   L_i = l(shat_i; y_i) + lambda/2 |s_i - shat_i|^2
 /// in W, s_{i-T} and s_i. With e = dl/dshat_i - lambda (s_i - shat_i) entering at the end of one backward pass,
 ///   d/dW = (dshat_i/dW)^T e,   d/ds_{i-T} = (dshat_i/ds_{i-T})^T e,   d/ds_i = lambda (s_i - shat_i).
@@ -134,7 +134,8 @@ class Fpp final : public Learner {
     }
     online_.reset.clear();
     if (any) online_.reset.assign(begins_.begin(), begins_.end());
-    for (int row = 0; row < shape_.batch && transitions_.any_held(); ++row) transitions_.mark_held(online_, row, row, t);
+    for (int row = 0; row < shape_.batch && transitions_.any_held(); ++row)
+      transitions_.mark_held(online_, row, row, t);
     if (choices_.reads_buffer) cells_.read(t - 1, state_);
     trainee_.engine.unroll({.window = online_,
                             .parameters = trainee_.parameters,
@@ -259,8 +260,12 @@ class Fpp final : public Learner {
         window.weight[window.weight.size() - cells.size() + row] = 0;
       }
       cells_.gather(cells, compact_);
-      engine.unroll({.window = window, .parameters = trainee_.parameters, .tape = *tape_, .training = false,
-                     .initial_state = compact_, .loss_sum = probe_->sum});
+      engine.unroll({.window = window,
+                     .parameters = trainee_.parameters,
+                     .tape = *tape_,
+                     .training = false,
+                     .initial_state = compact_,
+                     .loss_sum = probe_->sum});
       clear_flags();
       filled = 0;
     };
@@ -300,9 +305,9 @@ class Fpp final : public Learner {
   bool has_last_ = false;
   std::vector<Trajectory> trajectories_;  // one, or M that are differentiated at common values
   std::unique_ptr<Probe> probe_;
-  Window online_;  // the newest step of all streams
+  Window online_;                     // the newest step of all streams
   std::vector<std::uint8_t> begins_;  // [B]: rows whose sequence begins at the newest step
-  std::int64_t step_ = 0;   // online steps done
+  std::int64_t step_ = 0;             // online steps done
 };
 
 }  // namespace

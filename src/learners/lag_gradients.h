@@ -10,8 +10,8 @@
 
 namespace throughtime {
 
-/// The parameter gradient of the last step's loss, truncated at every lag: g_k = BPTT(k, 1), the mean over the rows of a
-/// window that starts from the zero state. One step of the tape after the other is pulled back into a growing sum.
+/// The parameter gradient of the last step's loss, truncated at every lag: g_k = BPTT(k, 1), the mean over the rows of
+/// a window that starts from the zero state. One step of the tape after the other is pulled back into a growing sum.
 class LagGradients {
  public:
   LagGradients(Engine& engine, int steps, int rows);
@@ -53,10 +53,10 @@ class ImmediateJacobian {
   std::unique_ptr<Tape> tape_;
   Buffer parameters_, state_, cotangent_, gradient_;
   Window last_;
-  std::vector<double> unit_, lengths_;          // [state]
-  std::vector<double> values_;                  // [P]
-  std::vector<double> rows_, gram_;             // [state, P] and [state, state], for the norm
-  std::vector<double> vector_, image_;          // [state], likewise
+  std::vector<double> unit_, lengths_;  // [state]
+  std::vector<double> values_;          // [P]
+  std::vector<double> rows_, gram_;     // [state, P] and [state, state], for the norm
+  std::vector<double> vector_, image_;  // [state], likewise
 };
 
 }  // namespace throughtime

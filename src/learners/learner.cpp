@@ -25,17 +25,21 @@ struct Row {
 const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
       {{"bptt", "back-propagation through the whole stretch; memory = full or recompute"}, make_bptt, no_stream},
-      {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"}, make_tbptt,
+      {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"},
+       make_tbptt,
        tbptt_stream},
       {{"adaptive_tbptt", "truncated, K chosen so that the relative bias of the gradient stays below `delta`"},
-       make_adaptive_tbptt, adaptive_tbptt_stream},
-      {{"fptt", "forward propagation: K windows, an update after each, held near their average"}, make_fptt,
+       make_adaptive_tbptt,
+       adaptive_tbptt_stream},
+      {{"fptt", "forward propagation: K windows, an update after each, held near their average"},
+       make_fptt,
        fptt_stream},
       {{"fpp", "fixed point propagation: T-step trajectories from a buffer whose states are variables too"}, make_fpp},
       {{"sliding_tbptt", "the last T steps at every step, one loss, from the state that was stored T steps ago"},
        make_sliding_tbptt},
       {{"target_propagation", "the states between blocks of B steps are variables, held together by springs and duals"},
-       make_target_propagation, target_propagation_stream},
+       make_target_propagation,
+       target_propagation_stream},
   };
   return table;
 }

@@ -95,7 +95,8 @@ void LookBack::archive(Archive& archive) {
   archive.integer_list("sources", source_);
   const auto batch = static_cast<std::size_t>(batch_);
   const bool fits = history_ >= 0 && history_ <= steps_ && flags_.size() == static_cast<std::size_t>(history_) * batch;
-  const bool rows = next_.size() == (history_ > 0 ? batch : next_.size()) && (source_.empty() || source_.size() == batch);
+  const bool rows =
+      next_.size() == (history_ > 0 ? batch : next_.size()) && (source_.empty() || source_.size() == batch);
   if (!fits || !rows) refuse("tbptt", "the saved look-back of {} steps is not one of {} rows", history_, batch_);
 }
 

@@ -57,7 +57,8 @@ class StepPredictor {
                     .initial_state = state,
                     .final_state = state,
                     .predictions = output_});
-    const auto prediction = std::span(predictions_).subspan(static_cast<std::size_t>(slot) * output_.size, output_.size);
+    const auto prediction =
+        std::span(predictions_).subspan(static_cast<std::size_t>(slot) * output_.size, output_.size);
     engine_.read(output_, prediction);
     return prediction;
   }
@@ -99,8 +100,7 @@ struct OnlineLearner::Parts {
         fresh(open.size(), 1),
         weight(open.size(), 0.0f),
         flag(open.size(), Window::hold_flag) {
-    if (given.steps_per_epoch < 1)
-      refuse(speaker, "steps_per_epoch must be at least 1, got {}", given.steps_per_epoch);
+    if (given.steps_per_epoch < 1) refuse(speaker, "steps_per_epoch must be at least 1, got {}", given.steps_per_epoch);
     reserve(stretch, needs.steps, given.slots);
     stretch.batch = given.slots;
     stretch.start.resize(open.size());
@@ -227,7 +227,7 @@ struct OnlineLearner::Parts {
   std::vector<float> weight;        // [B]: of the open round
   std::vector<std::uint8_t> flag;   // [B]: likewise; held until its step comes
   int steps_in_round = 0;
-  Window stretch;                   // rounds that wait for the rest of a stretch
+  Window stretch;  // rounds that wait for the rest of a stretch
 };
 
 OnlineLearner::OnlineLearner(Engine& engine, const std::vector<double>& parameters, const OnlineConfig& config)

@@ -9,8 +9,8 @@
 
 namespace throughtime {
 
-/// Random places in the rounds that a stream still holds, for estimates (StretchShape::positions). A place ends at a step
-/// with a target; it may cross rounds in which its slot was held, and starts of streams, and says so in its flags.
+/// Random places in the rounds that a stream still holds, for estimates (StretchShape::positions). A place ends at a
+/// step with a target; it may cross rounds in which its slot was held, and starts of streams, and says so in its flags.
 class PastPlaces {
  public:
   PastPlaces(const StepRing& ring, std::uint64_t seed);

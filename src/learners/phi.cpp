@@ -12,7 +12,7 @@
 namespace throughtime {
 namespace {
 
-constexpr int jacobian_places = 8;       // where dH/dW is looked at
+constexpr int jacobian_places = 8;        // where dH/dW is looked at
 constexpr int largest_exact_state = 256;  // of a model whose M is computed
 
 bool has_variant(const EstimateConfig& config, const std::string& name) {
@@ -31,7 +31,8 @@ PhiCollector::PhiCollector(Engine& engine, const EstimateConfig& config, int bat
       burn_in_(engine, places_) {
   if (!positions_) refuse("estimate", "there is no training data to draw places from");
   if (state_size_ < 1) refuse("estimate", "the model has no recurrence, so no gradient flows from step to step");
-  if (!std::ranges::count(phi_norm_names(), config.norm)) refuse_unknown("estimate", "norm", config.norm, phi_norm_names());
+  if (!std::ranges::count(phi_norm_names(), config.norm))
+    refuse_unknown("estimate", "norm", config.norm, phi_norm_names());
   if (!std::ranges::count(gradient_size_names(), config.gradient_size))
     refuse_unknown("estimate", "gradient_size", config.gradient_size, gradient_size_names());
   if (config.burn_in < 0) refuse("estimate", "burn_in must be 0 or more, got {}", config.burn_in);

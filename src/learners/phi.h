@@ -30,7 +30,7 @@ class PhiCollector {
   /// The places of that draw.
   const Window& places_of(std::uint64_t draw) { return positions_(draw, places_, steps()); }
 
-  int places() const { return places_; }                          // S
+  int places() const { return places_; }                        // S
   int steps() const { return config_.burn_in + config_.lags; }  // read at each place
   std::size_t activation_bytes() const { return tape_->activation_bytes(); }
 
@@ -52,10 +52,10 @@ class PhiCollector {
   bool needs_vectors_;
   BurnIn burn_in_;
   std::unique_ptr<Tape> tape_;
-  Buffer state_, taps_;           // [S, state]; norms [R + 1, S] or vectors [R + 1, S, state]
-  std::vector<double> values_;    // of taps_
-  std::vector<double> weights_;   // [state]: of the weighted norm
-  std::vector<double> sum_;       // [state]: of the mean vectors
+  Buffer state_, taps_;          // [S, state]; norms [R + 1, S] or vectors [R + 1, S, state]
+  std::vector<double> values_;   // of taps_
+  std::vector<double> weights_;  // [state]: of the weighted norm
+  std::vector<double> sum_;      // [state]: of the mean vectors
   PhiSample sample_;
   Window part_;
   std::unique_ptr<ImmediateJacobian> jacobian_;  // norm = weighted, gradient_size = exact

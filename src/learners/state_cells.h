@@ -11,8 +11,8 @@
 
 namespace throughtime {
 
-/// The state variables of FPP. The state after transition t is the state before t + 1: one cell, of a ring of N + 1. Where
-/// a sequence begins the state before its first step is a variable of its own, in a second ring.
+/// The state variables of FPP. The state after transition t is the state before t + 1: one cell, of a ring of N + 1.
+/// Where a sequence begins the state before its first step is a variable of its own, in a second ring.
 class StateCells {
  public:
   /// For N transitions of `streams` streams, moved `rows` cells at a time.
@@ -41,11 +41,11 @@ class StateCells {
   bool overwrites_;  // of two gradients for one cell the last one stays
   bool regather_;    // gathered values may be older than the cells
   int streams_;
-  int width_;          // S
-  std::int64_t ring_;  // N + 1
-  Buffer table_;       // [2, N + 1, B, S] and nobody's cell [S]
-  Buffer moments_;     // likewise: the mean squares of rmsprop
-  Buffer zeros_;       // [B, S]
+  int width_;                                  // S
+  std::int64_t ring_;                          // N + 1
+  Buffer table_;                               // [2, N + 1, B, S] and nobody's cell [S]
+  Buffer moments_;                             // likewise: the mean squares of rmsprop
+  Buffer zeros_;                               // [B, S]
   std::unique_ptr<OptimizerState> optimizer_;  // of `rows` cells; their moments come from the table
   std::vector<std::int64_t> cells_;            // room for the cells of all streams
 };

@@ -26,9 +26,7 @@ class StateRing {
   void archive(Archive& archive);
 
  private:
-  std::size_t slot(std::int64_t position) const {
-    return static_cast<std::size_t>(position / spacing) % slots_.size();
-  }
+  std::size_t slot(std::int64_t position) const { return static_cast<std::size_t>(position / spacing) % slots_.size(); }
 
   Engine& engine_;
   std::vector<Buffer> slots_;

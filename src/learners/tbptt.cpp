@@ -21,8 +21,8 @@ namespace {
 /// while the window before it passes there: no window starts from a stale state. Steps are counted from the start of
 /// the stretch; those of stretches before it are negative. A loss belongs to the stretch of its step.
 ///
-/// The adaptive form chooses the truncation K again between two windows, where an estimate is due; a ring of states lets
-/// the next window begin where the new lengths ask for.
+/// The adaptive form chooses the truncation K again between two windows, where an estimate is due; a ring of states
+/// lets the next window begin where the new lengths ask for.
 class Tbptt final : public Learner {
  public:
   /// `longest`: the lengths of the largest K; those of a fixed K are its own.
@@ -38,9 +38,10 @@ class Tbptt final : public Learner {
         width_(trainee.engine.model().state_size()) {
     Engine& engine = trainee.engine;
     const int scout_steps = std::min(2 * StateRing::spacing, std::max(shape.steps, StateRing::spacing));
-    tape_ = engine.make_tape(
-        {.steps = longest.steps + longest.ahead, .batch = shape.batch, .keep = Keep::gradient,
-         .losses = longest.losses + longest.ahead});
+    tape_ = engine.make_tape({.steps = longest.steps + longest.ahead,
+                              .batch = shape.batch,
+                              .keep = Keep::gradient,
+                              .losses = longest.losses + longest.ahead});
     scout_ = engine.make_tape({.steps = scout_steps, .batch = shape.batch, .keep = Keep::nothing});
     const std::size_t state = static_cast<std::size_t>(shape.batch) * static_cast<std::size_t>(width_);
     state_ = engine.allocate(state);
@@ -107,7 +108,8 @@ class Tbptt final : public Learner {
       learn_window(stretch, begin, end, rate);
       begin = end;
     }
-    if (kept_[0].position < earliest(stretch)) move_state_to(stretch, earliest(stretch));  // the last windows had no loss
+    if (kept_[0].position < earliest(stretch))
+      move_state_to(stretch, earliest(stretch));  // the last windows had no loss
     look_back_.finish(stretch);
     for (Kept& kept : kept_) kept.position -= stretch.steps;
     origin_ += stretch.steps;
@@ -148,7 +150,8 @@ class Tbptt final : public Learner {
     estimator_->archive(archive);
     if (!ring_) return;
     ring_->archive(archive);
-    require_range(name(), "the saved truncation", truncation_, 1, std::max(config_.estimate.longest, config_.truncation));
+    require_range(name(), "the saved truncation", truncation_, 1,
+                  std::max(config_.estimate.longest, config_.truncation));
     lengths_ = preset_lengths(config_.preset, truncation_);
   }
 
@@ -211,9 +214,9 @@ class Tbptt final : public Learner {
     return 1;
   }
 
-  /// Unrolls `part_`, which holds steps [first, end) and those ahead, and keeps the states that the next window may start from. The
-  /// next stretch's length is not known yet: its first window starts at the later of two states if it moves by a whole
-  /// stride, and is reached from the earlier one if it is shorter.
+  /// Unrolls `part_`, which holds steps [first, end) and those ahead, and keeps the states that the next window may
+  /// start from. The next stretch's length is not known yet: its first window starts at the later of two states if it
+  /// moves by a whole stride, and is reached from the earlier one if it is shorter.
   void unroll_window(const Window& stretch, int first, int end) {
     std::array<int, 2> next = {};
     int count = 0;
@@ -243,8 +246,8 @@ class Tbptt final : public Learner {
     kept_count_ = count;
   }
 
-  /// The released code: the second window of a chunk begins with the state at the end of the first, and a chunk with one
-  /// that is K - 1 steps old.
+  /// The released code: the second window of a chunk begins with the state at the end of the first, and a chunk with
+  /// one that is K - 1 steps old.
   int stale_position(const Window& stretch, int first, int end, int right) const {
     const bool ends_chunk = end == stretch.steps || (config_.chunk > 0 && end % config_.chunk == 0);
     if (ends_chunk) return std::max(first, end - (lengths_.stride - 1));
@@ -300,8 +303,8 @@ class Tbptt final : public Learner {
     const Kept from = kept_count_ == 2 && kept_[1].position <= position ? kept_[1] : kept_[0];
     const auto batch = static_cast<std::size_t>(shape_.batch);
     if (from.slot != in_state)
-      trainee_.engine.gather_rows(handed_, width_, std::span(rows_).subspan(static_cast<std::size_t>(from.slot) * batch, batch),
-                                  state_);
+      trainee_.engine.gather_rows(handed_, width_,
+                                  std::span(rows_).subspan(static_cast<std::size_t>(from.slot) * batch, batch), state_);
     keep_only({from.position, in_state});
     while (kept_[0].position < position) {
       const int first = kept_[0].position, length = std::min(scout_->shape().steps, position - first);

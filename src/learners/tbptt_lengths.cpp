@@ -24,7 +24,8 @@ int estimation_past(const EstimateConfig& estimate) {
 
 void require_nothing_ahead(const Lengths& lengths, const std::string& preset) {
   if (lengths.ahead > 0)
-    refuse("tbptt", "the preset '{}' looks ahead of a window, and a stream has nothing there; take another preset", preset);
+    refuse("tbptt", "the preset '{}' looks ahead of a window, and a stream has nothing there; take another preset",
+           preset);
 }
 
 }  // namespace

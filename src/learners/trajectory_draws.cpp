@@ -6,8 +6,8 @@
 
 namespace throughtime {
 
-TrajectoryDraws::TrajectoryDraws(const FppConfig& config, const Transitions& transitions, const StateCells& cells, int rows,
-                                 std::uint64_t seed)
+TrajectoryDraws::TrajectoryDraws(const FppConfig& config, const Transitions& transitions, const StateCells& cells,
+                                 int rows, std::uint64_t seed)
     : choices_(config),
       newest_(config.newest),
       transitions_(transitions),

@@ -31,7 +31,8 @@ class TrajectoryDraws {
   const Window& window() const { return part_; }
   /// The cell of s_{i-T}: after the transition before the window, or the start of the sequence.
   std::int64_t first_state(std::int64_t end, int stream, int T) const {
-    return transitions_.run(end, stream) == T ? cells_.before_first(end - T + 1, stream) : cells_.after(end - T, stream);
+    return transitions_.run(end, stream) == T ? cells_.before_first(end - T + 1, stream)
+                                              : cells_.after(end - T, stream);
   }
   void archive(Archive& archive) { archive.integer("draws", draws_); }
 

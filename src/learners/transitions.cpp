@@ -68,7 +68,8 @@ void Transitions::copy_target(const Window& stretch, int step, int row, std::siz
     distributions_ = true;
     targets_.resize(rows_, 2 * static_cast<std::size_t>(capacity_), static_cast<std::size_t>(model_.outputs()));
   }
-  if (const std::span<std::int32_t> label = labels_.part(row, to, 1); !label.empty()) label[0] = std::max(target.label, 0);
+  if (const std::span<std::int32_t> label = labels_.part(row, to, 1); !label.empty())
+    label[0] = std::max(target.label, 0);
   const std::span<float> values = targets_.part(row, to, 1);
   if (values.empty()) return;
   if (weighted && !target.values) refuse("learner", "targets must be labels throughout, or distributions throughout");
@@ -126,7 +127,8 @@ void archive_rows(RowStore<Number>& store, int rows, std::size_t held, List& lis
     for (const Number number : store.part(row, 0, held)) list.push_back(number);
   const std::size_t size = list.size();
   show(list);
-  if (list.size() != size) refuse("learner", "the saved transitions have {} numbers, {} were expected", list.size(), size);
+  if (list.size() != size)
+    refuse("learner", "the saved transitions have {} numbers, {} were expected", list.size(), size);
   auto from = list.begin();
   for (int row = 0; row < rows; ++row)
     for (Number& number : store.part(row, 0, held)) number = static_cast<Number>(*from++);
@@ -141,14 +143,20 @@ void Transitions::archive(Archive& archive) {
   archive.integer("first", first_);
   archive.integer("distributions", distributions_);
   if (size_ < 0 || size_ > capacity_ || first_ < 0 || size_ > end_ - first_ || end_ - first_ > 2 * capacity_)
-    refuse("learner", "the saved buffer of {} transitions from {} to {} is not one of {}", size_, first_, end_, capacity_);
-  if (distributions_) targets_.resize(rows_, 2 * static_cast<std::size_t>(capacity_), static_cast<std::size_t>(model_.outputs()));
+    refuse("learner", "the saved buffer of {} transitions from {} to {} is not one of {}", size_, first_, end_,
+           capacity_);
+  if (distributions_)
+    targets_.resize(rows_, 2 * static_cast<std::size_t>(capacity_), static_cast<std::size_t>(model_.outputs()));
 
   const auto held = static_cast<std::size_t>(end_ - first_), entries = held * static_cast<std::size_t>(rows_);
   std::vector<double> numbers;
   std::vector<std::int64_t> integers;
-  const auto show_numbers = [&](const char* name) { return [&archive, name](auto& list) { archive.numbers(name, list); }; };
-  const auto show_integers = [&](const char* name) { return [&archive, name](auto& list) { archive.integers(name, list); }; };
+  const auto show_numbers = [&](const char* name) {
+    return [&archive, name](auto& list) { archive.numbers(name, list); };
+  };
+  const auto show_integers = [&](const char* name) {
+    return [&archive, name](auto& list) { archive.integers(name, list); };
+  };
   archive_rows(values_, rows_, held, numbers, show_numbers("values"));
   archive_rows(targets_, rows_, held, numbers, show_numbers("targets"));
   archive_rows(tokens_, rows_, held, integers, show_integers("tokens"));
@@ -164,7 +172,8 @@ void Transitions::archive(Archive& archive) {
     refuse("learner", "the saved transitions have {} weights and {} runs, {} were expected", numbers.size(),
            integers.size(), entries);
   std::transform(numbers.begin(), numbers.end(), weights_.begin(), [](double v) { return static_cast<float>(v); });
-  std::transform(integers.begin(), integers.end(), runs_.begin(), [](std::int64_t v) { return static_cast<std::int32_t>(v); });
+  std::transform(integers.begin(), integers.end(), runs_.begin(),
+                 [](std::int64_t v) { return static_cast<std::int32_t>(v); });
   std::transform(held_steps.begin(), held_steps.end(), held_.begin(), [](std::int64_t v) { return v != 0; });
   describe_sources();
 }

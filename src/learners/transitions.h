@@ -26,8 +26,8 @@ class Transitions {
   std::int64_t newest() const { return end_ - 1; }
   std::int64_t oldest() const { return end_ - size_; }
   float weight(std::int64_t position, int row) const { return weights_[entry(position, row)]; }
-  /// Steps of the row since its state was last zero, this one and held ones included; 0: padding, which nobody may learn
-  /// from, or no sequence has begun.
+  /// Steps of the row since its state was last zero, this one and held ones included; 0: padding, which nobody may
+  /// learn from, or no sequence has begun.
   std::int32_t run(std::int64_t position, int row) const { return runs_[entry(position, row)]; }
 
   /// The row slept through this step: there is no input, no target, and the state stayed.
@@ -44,7 +44,8 @@ class Transitions {
 
  private:
   std::size_t entry(std::int64_t position, int row) const {
-    return static_cast<std::size_t>(position - first_) * static_cast<std::size_t>(rows_) + static_cast<std::size_t>(row);
+    return static_cast<std::size_t>(position - first_) * static_cast<std::size_t>(rows_) +
+           static_cast<std::size_t>(row);
   }
   std::int32_t next_run(const Window& stretch, int step, int row) const;
   void copy_target(const Window& stretch, int step, int row, std::size_t to);
@@ -55,8 +56,8 @@ class Transitions {
   std::int64_t capacity_;  // N
   int rows_;               // B
   std::int64_t size_ = 0;
-  std::int64_t end_ = 0;    // position after the newest
-  std::int64_t first_ = 0;  // position of index 0 of the stores below, which have room for 2 N steps
+  std::int64_t end_ = 0;        // position after the newest
+  std::int64_t first_ = 0;      // position of index 0 of the stores below, which have room for 2 N steps
   bool distributions_ = false;  // targets are values although the head takes labels
   RowStore<float> values_, targets_;
   RowStore<std::int32_t> tokens_, labels_;

@@ -89,7 +89,7 @@ Aligned aligned(const std::vector<Series>& all) {
   return result;
 }
 
-/// On a logarithmic axis mean and deviation are those of the logarithms: a band around the mean itself would reach zero.
+/// On a logarithmic axis mean and deviation are those of the logarithms: a band around the mean would reach zero.
 Curve mean_curve(const std::string& label, const Aligned& values, bool log) {
   Curve curve{.label = label, .x = values.x};
   for (std::vector<double> row : values.y) {
@@ -260,7 +260,8 @@ bool wants_log(const std::vector<RunGroup>& groups, const std::string& metric) {
 }
 
 Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, int smooth, bool log) {
-  Chart chart{.title = spoken(metric), .x_label = groups.front().runs.front().counter, .y_label = spoken(metric), .log_y = log};
+  Chart chart{
+      .title = spoken(metric), .x_label = groups.front().runs.front().counter, .y_label = spoken(metric), .log_y = log};
   if (smooth > 1) chart.y_label += fmt::format(", mean of the last {} values", smooth);
   bool band = false;
   for (const RunGroup& group : groups) {
@@ -279,7 +280,9 @@ Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, i
     if (!own.empty() && metric.ends_with("_" + own) && std::isfinite(baseline) && !known)
       chart.references.push_back({"naive baseline", baseline});
   }
-  if (band) chart.y_label += log ? " (geometric mean over seeds, band of one deviation)" : " (mean over seeds, band of one deviation)";
+  if (band)
+    chart.y_label +=
+        log ? " (geometric mean over seeds, band of one deviation)" : " (mean over seeds, band of one deviation)";
   return chart;
 }
 

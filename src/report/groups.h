@@ -27,9 +27,9 @@ std::vector<RunGroup> group_runs(std::vector<RunRecord> runs);
 /// A series with each value replaced by the mean of the last `window` ones; gaps are left out of the mean.
 Series smoothed(const Series& series, int window);
 
-/// A metric over iterations: the mean over the seeds with a band of one deviation, both of the logarithms where `log`, at
-/// the iterations that all of them have; a curve for each run where they have fewer than two in common. None where no run
-/// has the metric.
+/// A metric over iterations: the mean over the seeds with a band of one deviation, both of the logarithms where `log`,
+/// at the iterations that all of them have; a curve for each run where they have fewer than two in common. None where
+/// no run has the metric.
 std::vector<Curve> curves_of(const RunGroup& group, const std::string& metric, int smooth, bool log);
 /// The same over the training time in seconds.
 std::vector<Curve> curves_over_time(const RunGroup& group, const std::string& metric, int smooth, bool log);

@@ -59,7 +59,8 @@ ReportTable results_table(const std::vector<RunGroup>& groups) {
       .title = "Results",
       .note =
           "Mean ± deviation over the finished seeds. The test is made once, at the end, with the last "
-          "weights and with those of the lowest validation loss; nothing is chosen on test data. The test error of a stream is "
+          "weights and with those of the lowest validation loss; nothing is chosen on test data. The test error of a "
+          "stream is "
           "that of all its forecasts, each made before its answer was seen.",
       .columns = {"run", "learner", "cell", "seeds", "iterations", "test " + metric,
                   "test " + metric + ", best validation", "best validation loss", "train loss", "naive baseline"},

@@ -116,9 +116,8 @@ std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std
 bool has_every_arm(const Claim& claim, const StoredResult& stored) {
   return std::all_of(claim.rules.begin(), claim.rules.end(), [&](const Rule& rule) {
     const std::vector<std::string> arms = rule.named_arms();
-    return std::none_of(arms.begin(), arms.end(), [&](const std::string& arm) {
-      return values_of(stored.values, arm, rule.measure).empty();
-    });
+    return std::none_of(arms.begin(), arms.end(),
+                        [&](const std::string& arm) { return values_of(stored.values, arm, rule.measure).empty(); });
   });
 }
 

@@ -31,10 +31,10 @@ class PointScores {
   int marks_;
   double longest_;
   Sums all_;
-  Sums later_;               // from step 20 on, with the published mean
-  double chunks_loss_ = 0;   // of whole chunks of 100 steps
-  double chunk_loss_ = 0;    // of the chunk that is not yet whole
-  std::int64_t step_ = -1;   // the latest
+  Sums later_;                                       // from step 20 on, with the published mean
+  double chunks_loss_ = 0;                           // of whole chunks of 100 steps
+  double chunk_loss_ = 0;                            // of the chunk that is not yet whole
+  std::int64_t step_ = -1;                           // the latest
   double last_a_ = 0, last_w_ = 0, last_mean_ = -1;  // of the published mean: a baseline predicts one only
 };
 

@@ -48,7 +48,8 @@ class StreamTask final : public Task {
     const std::int64_t pass = row_steps(columns);
     const std::int64_t length = pass > 0 ? pass : endless_places + steps;
     require_long_data(name_, steps, length);
-    if (positions_.batch != rows || positions_.steps != steps) places_.resize(shape_, rows, static_cast<std::size_t>(steps));
+    if (positions_.batch != rows || positions_.steps != steps)
+      places_.resize(shape_, rows, static_cast<std::size_t>(steps));
     one_source_per_row(positions_, rows);
     positions_.steps = steps;
     positions_.weight.assign(static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows), 0.0f);
@@ -113,11 +114,13 @@ class StreamTask final : public Task {
     const auto steps = static_cast<std::size_t>(positions_.steps);
     const auto places = static_cast<std::uint64_t>(length - positions_.steps + 1);
     for (std::uint64_t attempt = 0; attempt < 100; ++attempt) {
-      const auto column = static_cast<int>(random.below(static_cast<std::uint64_t>(columns), draw, sequence, 2 * attempt));
+      const auto column =
+          static_cast<int>(random.below(static_cast<std::uint64_t>(columns), draw, sequence, 2 * attempt));
       auto first = static_cast<std::int64_t>(random.below(places, draw, sequence, 2 * attempt + 1));
       StepSpan span = places_.span(row, 0, steps);
       stream_->write(Split::train, column, columns, first, span);
-      const auto last = std::find_if(span.weight.rbegin(), span.weight.rend(), [](float weight) { return weight != 0; });
+      const auto last =
+          std::find_if(span.weight.rbegin(), span.weight.rend(), [](float weight) { return weight != 0; });
       const auto moved = static_cast<std::int64_t>(last - span.weight.rbegin());
       if (last == span.weight.rend() || moved > first) continue;
       if (moved > 0) {
@@ -179,7 +182,7 @@ class StreamTask final : public Task {
   std::unique_ptr<StepStream> stream_;
   StreamShape shape_;
   std::int64_t history_;
-  std::size_t capacity_;  // steps of a row in store
+  std::size_t capacity_;       // steps of a row in store
   RowStores stores_, places_;  // of batches; of random places
   Split split_ = Split::train;
   std::int64_t held_first_ = 0, held_end_ = -1;  // positions [held_first_, held_end_) are in store

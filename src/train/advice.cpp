@@ -18,23 +18,26 @@ std::string decay_text(const Diagnosis& diagnosis) {
   if (diagnosis.decays)
     return fmt::format("Geometric decay: met. From lag {} on gradients shrink to {:.4f} of their size per step.",
                        diagnosis.tail, diagnosis.beta);
-  return fmt::format("Geometric decay: not met. From lag {} on gradients do not shrink ({:.4f} a step), so no truncation can "
-                     "be trusted; look at more lags (--lags), or use learner.name = \"bptt\".",
-                     diagnosis.tail, diagnosis.beta);
+  return fmt::format(
+      "Geometric decay: not met. From lag {} on gradients do not shrink ({:.4f} a step), so no truncation can "
+      "be trusted; look at more lags (--lags), or use learner.name = \"bptt\".",
+      diagnosis.tail, diagnosis.beta);
 }
 
 /// The smallest delta that some K reaches.
 std::string choice_text(const Diagnosis& diagnosis) {
   for (auto choice = diagnosis.choices.rbegin(); choice != diagnosis.choices.rend(); ++choice) {
     if (!choice->reached) continue;
-    return fmt::format("To keep the bias of the gradient below {}, set learner.name = \"tbptt\", learner.preset = \"paper\", "
-                       "learner.truncation = {}; or learner.name = \"adaptive_tbptt\" with learner.delta = {}, which looks "
-                       "again as training goes on.",
-                       percent(choice->delta), choice->truncation, choice->delta);
+    return fmt::format(
+        "To keep the bias of the gradient below {}, set learner.name = \"tbptt\", learner.preset = \"paper\", "
+        "learner.truncation = {}; or learner.name = \"adaptive_tbptt\" with learner.delta = {}, which looks "
+        "again as training goes on.",
+        percent(choice->delta), choice->truncation, choice->delta);
   }
-  return fmt::format("No K up to {} keeps the bias below {}: back-propagate through whole sequences (learner.name = "
-                     "\"bptt\"), or look at more lags (--lags).",
-                     diagnosis.longest, percent(diagnosis.choices.front().delta));
+  return fmt::format(
+      "No K up to {} keeps the bias below {}: back-propagate through whole sequences (learner.name = "
+      "\"bptt\"), or look at more lags (--lags).",
+      diagnosis.longest, percent(diagnosis.choices.front().delta));
 }
 
 std::string own_text(const Diagnosis& diagnosis) {

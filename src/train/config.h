@@ -56,13 +56,13 @@ struct RunOptions {
 
 /// Of `throughtime stream`; columns, horizon and standardisation are those of the series task.
 struct StreamOptions {
-  std::string format = "csv";      // csv, jsonl, raw
-  std::string id;                  // column that tells streams apart; empty: there is one
-  int slots = 1;                   // streams at once
-  bool difference = false;         // the model predicts how a target changes, not what it becomes
-  std::int64_t scale_rows = 0;     // rows after which means and deviations stay as they are; 0: never
-  std::string on_error = "skip";   // skip, stop
-  int rolling = 100;               // rows of the rolling error
+  std::string format = "csv";     // csv, jsonl, raw
+  std::string id;                 // column that tells streams apart; empty: there is one
+  int slots = 1;                  // streams at once
+  bool difference = false;        // the model predicts how a target changes, not what it becomes
+  std::int64_t scale_rows = 0;    // rows after which means and deviations stay as they are; 0: never
+  std::string on_error = "skip";  // skip, stop
+  int rolling = 100;              // rows of the rolling error
   std::int64_t metrics_every = 100;
   double checkpoint_seconds = 60;
 };

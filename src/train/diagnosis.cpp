@@ -50,7 +50,8 @@ std::vector<double> measured_biases(Trainer& trainer, PhiCollector& collector, i
   LagGradients gradients(trainer.engine(), collector.steps(), collector.places());
   const Window& window = collector.places_of(0);
   std::vector<double> full, biases;
-  gradients.run(window, trainer.parameters(), false, [&](int, const std::vector<double>& gradient) { full = gradient; });
+  gradients.run(window, trainer.parameters(), false,
+                [&](int, const std::vector<double>& gradient) { full = gradient; });
   gradients.run(window, trainer.parameters(), false, [&](int lag, const std::vector<double>& gradient) {
     if (lag > lags) return;
     std::vector<double> difference(full.size());
@@ -141,13 +142,15 @@ Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request) {
   const EstimateConfig config = estimate_config(trainer, request);
   const DecayOptions options = decay_options(config);
   const int batch = trainer.config().train.batch;
-  PhiCollector collector(trainer.engine(), config, batch, [&](std::uint64_t draw, int rows, int steps) -> const Window& {
-    return trainer.task().make_positions(draw, batch, rows, steps);
-  });
+  PhiCollector collector(trainer.engine(), config, batch,
+                         [&](std::uint64_t draw, int rows, int steps) -> const Window& {
+                           return trainer.task().make_positions(draw, batch, rows, steps);
+                         });
   PhiSample sample = collector.collect(trainer.parameters(), 0);
   const auto& phi = sample.means.phi;
   if (std::all_of(phi.begin() + 1, phi.end(), [](double value) { return value == 0; }))
-    refuse("diagnose", "no gradient flows from one step to the one before it: the model has no recurrence that matters");
+    refuse("diagnose",
+           "no gradient flows from one step to the one before it: the model has no recurrence that matters");
   const DecayEstimate estimate(sample.means, options);
 
   Diagnosis diagnosis{.positions = collector.places(),
@@ -182,14 +185,16 @@ Chart decay_chart(const Diagnosis& diagnosis, const std::string& title) {
   Chart chart{.title = title, .x_label = "lag k (steps)", .y_label = "|dL/dh| k steps back", .log_y = true};
   const auto lags = static_cast<std::size_t>(diagnosis.lags) + 1;
   const std::size_t places = std::min<std::size_t>(diagnosis.draws.size() / lags, faint_curves);
-  Curve mean{.label = fmt::format("mean of {} places", diagnosis.positions)}, tail{.label = fmt::format("tail: {:.4f} a step", diagnosis.beta)};
+  Curve mean{.label = fmt::format("mean of {} places", diagnosis.positions)},
+      tail{.label = fmt::format("tail: {:.4f} a step", diagnosis.beta)};
   for (const TruncationFacts& facts : diagnosis.lengths) {
     mean.x.push_back(facts.truncation);
     mean.y.push_back(facts.phi);
   }
   for (std::size_t s = 0; s < places; ++s) {
     const auto first = diagnosis.draws.begin() + static_cast<std::ptrdiff_t>(s * lags);
-    chart.curves.push_back({.label = "one place", .x = mean.x, .y = {first, first + diagnosis.lags + 1}, .faint = true});
+    chart.curves.push_back(
+        {.label = "one place", .x = mean.x, .y = {first, first + diagnosis.lags + 1}, .faint = true});
   }
   chart.curves.push_back(mean);
   if (diagnosis.beta > 0 && std::isfinite(diagnosis.beta)) {
@@ -226,9 +231,9 @@ std::string diagnosis_svg(const Diagnosis& diagnosis, const std::string& name) {
   constexpr int width = 720, height = 420;
   std::string below = svg_of(decay_chart(diagnosis, "Norm of the gradient over the lag"), width, height);
   below.insert(below.find("<svg") + 4, fmt::format(" y=\"{}\"", height));
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}{3}</svg>\n",
-                     width, 2 * height,
-                     svg_of(bias_chart(diagnosis, name + ": bias of a truncated gradient"), width, height), below);
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}{3}</svg>\n",
+      width, 2 * height, svg_of(bias_chart(diagnosis, name + ": bias of a truncated gradient"), width, height), below);
 }
 
 std::string diagnosis_json(const Diagnosis& diagnosis, const std::string& name) {

@@ -13,20 +13,20 @@ namespace throughtime {
 
 /// What `diagnose` is asked for; -1: as the run's configuration says.
 struct DiagnosisRequest {
-  int positions = -1;  // S
-  int lags = -1;       // R
+  int positions = -1;                     // S
+  int lags = -1;                          // R
   std::vector<std::string> options = {};  // key=value of estimates, over the run's
-  bool measure = true;  // the true bias too, where the full gradient fits into memory
+  bool measure = true;                    // the true bias too, where the full gradient fits into memory
 };
 
 /// A truncation length and what it means.
 struct TruncationFacts {
-  int truncation = 0;                  // K
-  double phi = 0;                      // mean gradient norm at that lag; 0 beyond R
-  double absolute_bias = 0;            // E(K), of Eq. 23, in units of M
-  double relative_bias = 0;            // Delta(K), of Eq. 24
+  int truncation = 0;                        // K
+  double phi = 0;                            // mean gradient norm at that lag; 0 beyond R
+  double absolute_bias = 0;                  // E(K), of Eq. 23, in units of M
+  double relative_bias = 0;                  // Delta(K), of Eq. 24
   std::optional<double> measured_bias = {};  // |g_K - g| / |g| of the sampled places
-  std::size_t activation_bytes = 0;    // of windows BPTT(2K, K)
+  std::size_t activation_bytes = 0;          // of windows BPTT(2K, K)
 };
 
 /// The K that keeps the estimated relative bias below delta.
@@ -42,13 +42,13 @@ struct TruncationChoice {
 /// How fast the gradients of a model decay on its data, and how long a truncation must be.
 struct Diagnosis {
   int positions = 0, lags = 0, burn_in = 0, tail = 0, longest = 0, batch = 0;
-  int truncation = 0;              // K of the run's own windows; 0: it has none
+  int truncation = 0;  // K of the run's own windows; 0: it has none
   double beta = 0;
-  bool decays = false;             // beta < 1: the geometric decay that the bounds assume
-  std::string measured;            // why there is no measured bias; empty: there is one
+  bool decays = false;                   // beta < 1: the geometric decay that the bounds assume
+  std::string measured;                  // why there is no measured bias; empty: there is one
   std::vector<TruncationFacts> lengths;  // K = 0 ... R
   std::vector<TruncationChoice> choices;
-  std::vector<double> draws;       // [positions, lags + 1]: phi_k of every place
+  std::vector<double> draws;  // [positions, lags + 1]: phi_k of every place
 };
 
 /// Whether key=value is about estimates alone and can be asked for after training.

@@ -8,7 +8,7 @@
 namespace throughtime {
 namespace {
 
-constexpr int part_steps = 128;  // the longest part of a window that is unrolled at once
+constexpr int part_steps = 128;       // the longest part of a window that is unrolled at once
 constexpr int published_chunk = 100;  // Metric::published_perplexity: steps that count together or not at all
 
 std::int32_t most_probable(const double* predictions, int outputs) {

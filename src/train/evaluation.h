@@ -54,8 +54,8 @@ class Evaluator {
   bool points_ = false;            // metrics of a point process are asked for
   bool published_points_ = false;  // and the published ones
   std::unique_ptr<Tape> tape_;
-  Buffer state_;        // [B, S]
-  Buffer start_;        // [B, S]: before a part, where past states are optimised
+  Buffer state_;  // [B, S]
+  Buffer start_;  // [B, S]: before a part, where past states are optimised
   std::optional<PastStates> past_;
   Buffer losses_;       // [part, B]
   Buffer predictions_;  // [part, B, outputs], where a metric needs them
@@ -63,7 +63,7 @@ class Evaluator {
   Window part_;
   double loss_sum_ = 0, weight_sum_ = 0, correct_sum_ = 0;
   std::optional<PointScores> point_scores_;
-  std::int64_t step_ = 0;  // of the column, where the part begins
+  std::int64_t step_ = 0;                        // of the column, where the part begins
   double chunk_sum_ = 0, whole_chunks_sum_ = 0;  // of the losses of the current chunk; of the whole ones before it
   int chunk_step_ = 0;
 };

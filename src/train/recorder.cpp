@@ -80,7 +80,7 @@ Recorder::Recorder(const RunDirectory& directory, Trainer& trainer, const Record
 }
 
 std::vector<std::string> Recorder::columns() const {
-  std::vector<std::string> names = {"iteration",       "epoch", "train_loss", "train_accuracy", "cumulative_loss",
+  std::vector<std::string> names = {"iteration",           "epoch", "train_loss", "train_accuracy", "cumulative_loss",
                                     "cumulative_accuracy", "rate"};
   for (const Diagnostic& diagnostic : trainer_.diagnostics()) names.push_back(diagnostic.name);
   for (const char* split : {"validation", "test", "best_test"}) {

@@ -20,10 +20,18 @@ constexpr const char* lock_name = ".lock";
 /// What may change between two parts of a run: how long it goes on, what is written down and where its data lies now,
 /// not what is computed.
 const std::vector<std::string>& changeable_options() {
-  static const std::vector<std::string> keys = {"train.iterations", "train.epochs",         "train.patience",
-                                                "run.threads",      "run.checkpoint_every", "task.data",
-                                                "task.path",        "task.target_path",     "task.files",
-                                                "stream.format",    "stream.on_error",      "stream.metrics_every",
+  static const std::vector<std::string> keys = {"train.iterations",
+                                                "train.epochs",
+                                                "train.patience",
+                                                "run.threads",
+                                                "run.checkpoint_every",
+                                                "task.data",
+                                                "task.path",
+                                                "task.target_path",
+                                                "task.files",
+                                                "stream.format",
+                                                "stream.on_error",
+                                                "stream.metrics_every",
                                                 "stream.checkpoint_seconds"};
   return keys;
 }

@@ -135,7 +135,8 @@ RunResult train_run(const RunConfig& config, Observer& observer, bool force, boo
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
                      bool previous, bool test, std::shared_ptr<Communicator> ranks) {
   if (is_stream_run(run))
-    refuse("train", "{} is the run of a stream: it goes on with throughtime stream --resume {}", run.string(), run.string());
+    refuse("train", "{} is the run of a stream: it goes on with throughtime stream --resume {}", run.string(),
+           run.string());
   RunDirectory directory(run);
   const RunConfig config = directory.load_config(overrides);
   require_same_config(ranks.get(), config);
@@ -196,10 +197,11 @@ TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {
 std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
                                   const std::vector<std::string>& overrides) {
   if (is_stream_run(run))
-    refuse("run",
-           "{} is the run of a stream, which has no splits: each of its forecasts was tested before it was learned from. "
-           "metrics.jsonl has their errors (throughtime report), and throughtime predict answers further rows",
-           run.string());
+    refuse(
+        "run",
+        "{} is the run of a stream, which has no splits: each of its forecasts was tested before it was learned from. "
+        "metrics.jsonl has their errors (throughtime report), and throughtime predict answers further rows",
+        run.string());
   const TensorFile file = load_checkpoint(run, best);
   const RunDirectory directory(run);
   auto trainer = std::make_unique<Trainer>(directory.load_config(overrides), directory.task().string());

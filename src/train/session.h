@@ -11,7 +11,7 @@
 namespace throughtime {
 
 /// Trains a configuration into a new run directory (run_directory(config)). `force` overwrites an old run; `test` false
-/// leaves the test split alone. `ranks`: the processes that train together, all of which come here; rank 0 alone writes.
+/// leaves the test split alone. `ranks`: the processes that train together, which all come here; rank 0 alone writes.
 RunResult train_run(const RunConfig& config, Observer& observer, bool force = false, bool test = true,
                     std::shared_ptr<Communicator> ranks = nullptr);
 

@@ -16,10 +16,10 @@ namespace throughtime {
 
 /// Counts of what a stream has brought.
 struct StreamCounts {
-  std::int64_t rows = 0;      // read, the skipped ones included
-  std::int64_t skipped = 0;   // could not be read
-  std::int64_t streams = 0;   // that began
-  std::int64_t taken = 0;     // slots that were taken from a stream that had not ended
+  std::int64_t rows = 0;     // read, the skipped ones included
+  std::int64_t skipped = 0;  // could not be read
+  std::int64_t streams = 0;  // that began
+  std::int64_t taken = 0;    // slots that were taken from a stream that had not ended
 };
 
 /// Rows of numbers in, predictions in the units of the target columns out, learning as configured. One slot per stream;
@@ -47,19 +47,19 @@ class StreamLearner {
  private:
   /// What a prediction leaves behind until its target comes.
   struct Pending {
-    std::vector<float> input;         // scaled
-    std::vector<double> prediction;   // in the target's units
-    std::vector<double> last;         // the last value known then
+    std::vector<float> input;        // scaled
+    std::vector<double> prediction;  // in the target's units
+    std::vector<double> last;        // the last value known then
     bool has_last = false;
   };
   struct Stream {
     std::string id;
     bool open = false;
     std::int64_t rows = 0;
-    std::int64_t last_row = 0;        // of the whole input
-    std::vector<double> last;         // the last targets known
+    std::int64_t last_row = 0;  // of the whole input
+    std::vector<double> last;   // the last targets known
     bool has_last = false;
-    std::vector<Pending> pending;     // [max(1, horizon)]: that of row r at r % size
+    std::vector<Pending> pending;  // [max(1, horizon)]: that of row r at r % size
   };
 
   Stream& slot_of(const StreamRow& row);

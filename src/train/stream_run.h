@@ -36,7 +36,7 @@ enum class StreamEnd { input, stopped };
 /// A run that learns from a live stream: its files, its checkpoints, and where it stands.
 class StreamRun {
  public:
-  /// A new run. Without a directory of its own (run.directory) it takes the first free one of runs/NAME, runs/NAME-2, ...
+  /// A new run. Without a directory of its own (run.directory) it takes the first free one of runs/NAME, NAME-2, ...
   StreamRun(RunConfig config, bool force);
   /// Goes on with a run, bit for bit. Not `learns`: answers only, and changes nothing in the directory.
   StreamRun(const std::filesystem::path& directory, const std::vector<std::string>& overrides, bool previous,
@@ -76,9 +76,9 @@ class StreamRun {
   std::unique_ptr<OutputFile> metrics_;
   double seconds_ = 0;  // of all parts of the run
   Clock::time_point clock_, saved_at_;
-  std::int64_t to_pass_ = 0;      // rows of the input that were taken before
+  std::int64_t to_pass_ = 0;        // rows of the input that were taken before
   std::int64_t rows_of_files_ = 0;  // taken from files that another one replaced
-  std::int64_t rows_before_ = 0;  // learned from before an input that is only answered: its rows count from 1
+  std::int64_t rows_before_ = 0;    // learned from before an input that is only answered: its rows count from 1
   bool first_record_ = true;
   std::string first_error_;
   StreamRow row_;

@@ -82,7 +82,8 @@ void add_data_task_options(std::vector<Option>& table) {
           {"task.minimum_count", FIELD(int, task.minimum_count), "text: rarer tokens are read as <unk>; 0: keep all",
            at_least(0)},
           {"task.published_metric", FIELD(bool, task.published_metric),
-           "text, point_process: also the biased figures of the adaptive TBPTT paper (whole chunks of 100 steps over all steps)"},
+           "text, point_process: also the biased figures of the adaptive TBPTT paper (whole chunks of 100 steps over "
+           "all steps)"},
           {"task.path", FIELD(std::string, task.path),
            "series: the recording (.csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw, .bin)"},
           {"task.inputs", FIELD(Names, task.inputs), "series: input columns by name or number; none: all"},
@@ -92,7 +93,8 @@ void add_data_task_options(std::vector<Option>& table) {
            "series: target columns by name or number; none: the inputs, or all of task.target_path"},
           {"task.horizon", FIELD(int, task.horizon), "series: how many steps later the target is", between(0, 1e9)},
           {"task.splits", FIELD(std::vector<double>, task.splits),
-           "text, series, point_process: shares of train, validation, test by time; none: 0.9 0.05 0.05 (text), 0.7 0.1 0.2",
+           "text, series, point_process: shares of train, validation, test by time; none: 0.9 0.05 0.05 (text), 0.7 "
+           "0.1 0.2",
            between(0, 1)},
           {"task.standardise", FIELD(bool, task.standardise),
            "series: to mean 0 and deviation 1, as they are in the training part"},
@@ -101,11 +103,13 @@ void add_data_task_options(std::vector<Option>& table) {
            "series: the first line of a CSV file names its columns",
            {},
            header_names},
-          {"task.delimiter", FIELD(std::string, task.delimiter), "series, point_process: between the fields of a CSV file, or tab"},
+          {"task.delimiter", FIELD(std::string, task.delimiter),
+           "series, point_process: between the fields of a CSV file, or tab"},
           {"task.channels", FIELD(int, task.channels), "series: numbers per step of a raw float32 file",
            between(1, 1e6)},
           {"task.evaluation_columns", FIELD(int, task.evaluation_columns),
-           "rows of an evaluation; 0: 10 for text, 64 for book orders, 1 for series and other points", between(0, 65536)},
+           "rows of an evaluation; 0: 10 for text, 64 for book orders, 1 for series and other points",
+           between(0, 65536)},
       });
 }
 

@@ -81,8 +81,8 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
                              .seed = config.train.seed,
                              .row_steps = task_->row_steps(config.train.batch),
                              .stretches = task_->batches(Split::train, config.train.batch),
-                             .positions = [task = task_.get(), batch = config.train.batch](
-                                              std::uint64_t draw, int rows, int steps) -> const Window& {
+                             .positions = [task = task_.get(), batch = config.train.batch](std::uint64_t draw, int rows,
+                                                                                           int steps) -> const Window& {
                                return task->make_positions(draw, batch, rows, steps);
                              }})),
       evaluator_(*engine_, *task_, config.train.batch, config.learner),

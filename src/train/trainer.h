@@ -22,7 +22,7 @@ struct RunPlan {
   std::string engine;
   int threads = 0;  // of each rank
   int ranks = 1;    // processes that share the rows of a batch
-  int steps = 0;  // of a training sequence
+  int steps = 0;    // of a training sequence
   int batch = 0;
   std::int64_t iterations = 0;
   double iterations_per_epoch = 0;

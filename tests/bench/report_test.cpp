@@ -30,12 +30,23 @@ CaseResult full_result() {
 
 TEST(BenchJson, HasEveryFieldOfACase) {
   const json line = json::parse(json_line(full_result()));
-  const json expected = {{"case", "bptt-lstm-b1-h2-t3"}, {"threads", 2},       {"ours_ms", 4.0},
-                         {"peer_ms", 100.0},             {"ratio", 25.0},      {"tuned_peer_ms", 20.0},
-                         {"tuned_ratio", 5.0},           {"floor_ms", 3.0},    {"floor_ratio", 1.25},
-                         {"activation_bytes", 1234},     {"scaling", 1.875},   {"ours_1_thread_ms", 7.5},
-                         {"floor_scaling", 1.9},         {"peer_threads", 2},  {"tuned_peer_threads", 1},
-                         {"update_share", 0.03},         {"updates_per_second", 250.0},
+  const json expected = {{"case", "bptt-lstm-b1-h2-t3"},
+                         {"threads", 2},
+                         {"ours_ms", 4.0},
+                         {"peer_ms", 100.0},
+                         {"ratio", 25.0},
+                         {"tuned_peer_ms", 20.0},
+                         {"tuned_ratio", 5.0},
+                         {"floor_ms", 3.0},
+                         {"floor_ratio", 1.25},
+                         {"activation_bytes", 1234},
+                         {"scaling", 1.875},
+                         {"ours_1_thread_ms", 7.5},
+                         {"floor_scaling", 1.9},
+                         {"peer_threads", 2},
+                         {"tuned_peer_threads", 1},
+                         {"update_share", 0.03},
+                         {"updates_per_second", 250.0},
                          {"updates_per_cpu_second", 300.0}};
   EXPECT_EQ(line, expected);
 }
@@ -47,9 +58,9 @@ TEST(BenchJson, WhatWasNotMeasuredIsNull) {
   result.name = "x";
   result.ours_ms = 1;
   const json line = json::parse(json_line(result));
-  for (const char* field : {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio",
-                            "ours_1_thread_ms", "scaling", "floor_scaling", "update_share", "updates_per_second",
-                            "updates_per_cpu_second"}) {
+  for (const char* field :
+       {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio", "ours_1_thread_ms", "scaling",
+        "floor_scaling", "update_share", "updates_per_second", "updates_per_cpu_second"}) {
     ASSERT_TRUE(line.contains(field)) << field;
     EXPECT_TRUE(line[field].is_null()) << field;
   }

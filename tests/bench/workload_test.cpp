@@ -62,7 +62,8 @@ TEST(BenchWorkload, FpttLearnsAndTellsTheShareOfItsUpdates) {
   EXPECT_LT(loss_of_a_run(workload), 0.9 * first);
   EXPECT_EQ(workload.updates(), 4);  // three windows of three steps, and one of one
   EXPECT_EQ(workload.engine().updates(), 4 * 102);
-  const CaseResult result = run_case("fptt-lstm-b2-h4-t6-k2", 1, {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
+  const CaseResult result =
+      run_case("fptt-lstm-b2-h4-t6-k2", 1, {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
   EXPECT_GT(result.update_share.value(), 0);
   EXPECT_LT(result.update_share.value(), 1);
 }

@@ -83,12 +83,13 @@ struct Steps {
 
 const CellOptions options;
 
-void run_slow(const CellType& cell, const Layer& layer, const std::vector<float>& x, std::size_t steps, Steps<double>& run) {
+void run_slow(const CellType& cell, const Layer& layer, const std::vector<float>& x, std::size_t steps,
+              Steps<double>& run) {
   const std::size_t all = run.all, hidden = layer.hidden;
   const CellShape& shape = cell.shape;
   std::vector<double> input(shape.input_rows * all), recurrent(shape.recurrent_rows * all);
-  const auto sums = [&](const std::vector<double>& weights, const std::vector<double>& bias, std::size_t depth, auto value,
-                        std::vector<double>& to, bool add) {
+  const auto sums = [&](const std::vector<double>& weights, const std::vector<double>& bias, std::size_t depth,
+                        auto value, std::vector<double>& to, bool add) {
     for (std::size_t g = 0; g < bias.size() / hidden; ++g)
       for (std::size_t u = 0; u < hidden; ++u) {
         double sum = bias[g * hidden + u];
@@ -99,9 +100,12 @@ void run_slow(const CellType& cell, const Layer& layer, const std::vector<float>
   const std::size_t state_plane = (steps + 1) * all, saved_plane = steps * all;
   for (std::size_t l = 0; l < steps; ++l) {
     double* state = run.states.data() + l * all;
-    sums(layer.input_weights, layer.input_bias, layer.inputs, [&](std::size_t k) { return x[l * pad + k]; }, input, false);
-    sums(layer.recurrent_weights, layer.recurrent_bias, hidden, [&](std::size_t k) { return state[k]; },
-         shape.joint ? input : recurrent, shape.joint);
+    sums(
+        layer.input_weights, layer.input_bias, layer.inputs, [&](std::size_t k) { return x[l * pad + k]; }, input,
+        false);
+    sums(
+        layer.recurrent_weights, layer.recurrent_bias, hidden, [&](std::size_t k) { return state[k]; },
+        shape.joint ? input : recurrent, shape.joint);
     PointwiseForward<double> call;
     call.rows = 1;
     call.units = static_cast<int>(hidden);

@@ -17,8 +17,13 @@ namespace {
 template <class Real>
 struct Step {
   Step(const CellShape& shape, int rows, int units, std::size_t offset)
-      : shape(shape), rows(rows), units(units), row_stride(units + 3), plane(rows * row_stride + 5),
-        gate_stride(std::max(shape.input_rows, shape.recurrent_rows) * (units + 1) + 2), offset(offset) {
+      : shape(shape),
+        rows(rows),
+        units(units),
+        row_stride(units + 3),
+        plane(rows * row_stride + 5),
+        gate_stride(std::max(shape.input_rows, shape.recurrent_rows) * (units + 1) + 2),
+        offset(offset) {
     for (auto* array : {&state, &next, &d_next, &d_state}) array->resize(offset + shape.states * plane);
     saved.resize(offset + (shape.saved + 1) * plane);
     d_gated.resize(offset + plane);
@@ -130,7 +135,8 @@ TEST_P(CellTwins, LetNoNumberThatIsNoneDisappear) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, CellTwins, ::testing::ValuesIn(cell_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Cells, CellTwins, ::testing::ValuesIn(cell_names()),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace throughtime::testing

@@ -8,8 +8,9 @@ namespace {
 class DiagnoseCommand : public testing::CommandTest {
  protected:
   std::string config() const {
-    return config_file("[task]\nname = \"recall\"\nlength = 40\n[model]\nhidden = 5\n[learner]\nlags = 20\nburn_in = 5\n"
-                       "[train]\niterations = 3\nbatch = 6\n[run]\nthreads = 1\n");
+    return config_file(
+        "[task]\nname = \"recall\"\nlength = 40\n[model]\nhidden = 5\n[learner]\nlags = 20\nburn_in = 5\n"
+        "[train]\niterations = 3\nbatch = 6\n[run]\nthreads = 1\n");
   }
 };
 
@@ -34,7 +35,8 @@ TEST_F(DiagnoseCommand, AnswersForAConfigurationAndForItsRun) {
 
   const testing::Outcome table = run("diagnose runs/tiny");
   EXPECT_EQ(table.code, 0) << table.err;
-  for (const char* part : {"estimated bias", "measured bias", "memory", "Geometric decay: met", "0.9", "0.5", "0.1", "learner.truncation ="})
+  for (const char* part : {"estimated bias", "measured bias", "memory", "Geometric decay: met", "0.9", "0.5", "0.1",
+                           "learner.truncation ="})
     EXPECT_NE(table.out.find(part), std::string::npos) << part;
 }
 

@@ -53,7 +53,9 @@ class LiveStream : public Stream {
     if (from_ >= 0) close(from_);
     if (child_ > 0) kill(child_, SIGKILL), waitpid(child_, nullptr, 0);
   }
-  void send(const std::string& text) { ASSERT_EQ(write(to_, text.data(), text.size()), static_cast<ssize_t>(text.size())); }
+  void send(const std::string& text) {
+    ASSERT_EQ(write(to_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
   std::string receive_line() {
     std::string line;
     for (char letter; read(from_, &letter, 1) == 1 && letter != '\n';) line += letter;
@@ -203,7 +205,10 @@ TEST_F(LiveStream, AnEndlessStreamNeedsNoMoreMemory) {
   std::vector<float> block(1000);
   char answers[1 << 16];
   std::atomic<bool> over = false;
-  std::thread reader([&] { while (read(from_, answers, sizeof(answers)) > 0 && !over) {} });
+  std::thread reader([&] {
+    while (read(from_, answers, sizeof(answers)) > 0 && !over) {
+    }
+  });
   long early = 0;
   for (int t = 0; t < rows; t += 1000) {
     for (int i = 0; i < 1000; ++i) block[static_cast<std::size_t>(i)] = static_cast<float>(std::sin(0.01 * (t + i)));

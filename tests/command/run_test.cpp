@@ -21,9 +21,9 @@ namespace throughtime {
 namespace {
 
 using testing::lines_in;
+using testing::metrics_without_times;
 using testing::Outcome;
 using testing::text_of;
-using testing::metrics_without_times;
 using testing::tiny;
 using testing::write_text;
 

@@ -20,9 +20,10 @@ TEST_F(Stream, BrokenRowsAreReportedWithTheirNumberAndSkipped) {
   ASSERT_EQ(answers.size(), 9u);
   for (const std::size_t bad : {1u, 2u, 3u, 4u, 6u, 8u}) EXPECT_EQ(answers[bad], "nan");
   for (const std::size_t good : {0u, 5u, 7u}) EXPECT_NE(answers[good], "nan");
-  for (const char* report : {"row 2 was skipped: 2 columns are needed, got 3", "row 3 was skipped: column y must be a finite",
-                             "row 4 was skipped: column y must be a number, got 'abc'", "row 5 was skipped: column y is empty",
-                             "row 7 was skipped", "row 9 was skipped: the input ends within the line"})
+  for (const char* report :
+       {"row 2 was skipped: 2 columns are needed, got 3", "row 3 was skipped: column y must be a finite",
+        "row 4 was skipped: column y must be a number, got 'abc'", "row 5 was skipped: column y is empty",
+        "row 7 was skipped", "row 9 was skipped: the input ends within the line"})
     EXPECT_NE(outcome.err.find(report), std::string::npos) << report << "\n" << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(text_of(path("runs/small/result.json")))["skipped"], 6);
 }
@@ -44,7 +45,8 @@ TEST_F(Stream, AStreamWithoutTheColumnsIsRefused) {
   EXPECT_NE(outcome.err.find("unknown column 'y'"), std::string::npos) << outcome.err;
   outcome = stream("small.toml --format jsonl", "{\"z\": 1}\n{\"z\": 2}\n");
   EXPECT_EQ(outcome.code, 2);
-  EXPECT_NE(outcome.err.find("none of the 2 rows could be read; row 1: \"y\" is missing"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("none of the 2 rows could be read; row 1: \"y\" is missing"), std::string::npos)
+      << outcome.err;
 }
 
 TEST_F(Stream, ABinaryStreamCutMidRowIsReported) {
@@ -52,7 +54,8 @@ TEST_F(Stream, ABinaryStreamCutMidRowIsReported) {
   const Outcome outcome = stream("small.toml --format raw --set task.channels=2 --set 'task.inputs=[\"0\"]'", raw);
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(lines_in(outcome.out), 11u);
-  EXPECT_NE(outcome.err.find("row 11 was skipped: the input ends after 3 of its 8 bytes"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("row 11 was skipped: the input ends after 3 of its 8 bytes"), std::string::npos)
+      << outcome.err;
 }
 
 TEST_F(Stream, ReportsOfManyBrokenRowsGetFewer) {

@@ -62,8 +62,9 @@ TEST_F(Stream, MetricsArePrequential) {
 }
 
 TEST_F(Stream, GoesOnBitForBitFromAPipe) {
-  for (const std::string learner : {"", " --set learner.name=fptt --set learner.preset=custom --set learner.truncation=0 "
-                                        "--set learner.window_length=7"}) {
+  for (const std::string learner : {"",
+                                    " --set learner.name=fptt --set learner.preset=custom --set learner.truncation=0 "
+                                    "--set learner.window_length=7"}) {
     std::filesystem::remove_all(path("runs"));
     const Outcome whole = stream("small.toml --set run.name=whole" + learner, series(0, 145));
     const Outcome first = stream("small.toml --set run.name=parts" + learner, series(0, 61));
@@ -127,7 +128,8 @@ TEST_F(Stream, CsvJsonAndRawAreTheSameStream) {
 
 TEST_F(Stream, TargetsMayBeOtherColumnsOfTheSameRowAndMayBeMissing) {
   std::string text = "x,y\n";
-  for (int t = 0; t < 60; ++t) text += fmt::format("{},{}\n", std::sin(t), t % 3 == 0 ? "" : fmt::format("{}", 2 * std::sin(t)));
+  for (int t = 0; t < 60; ++t)
+    text += fmt::format("{},{}\n", std::sin(t), t % 3 == 0 ? "" : fmt::format("{}", 2 * std::sin(t)));
   const Outcome outcome =
       stream("small.toml --set 'task.inputs=[\"x\"]' --set 'task.targets=[\"y\"]' --set task.horizon=0", text);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
@@ -177,7 +179,8 @@ TEST_F(Stream, AStreamThatEndsLeavesItsSlotToAnother) {
 TEST_F(Stream, ManyStreamsGoOnBitForBit) {
   const auto rows = [](int first, int last) {
     std::string text = "who,y\n";
-    for (int t = first; t < last; ++t) text += fmt::format("{},{}\n", t % 5 == 0 ? "slow" : t % 2 ? "x" : "y", value(t));
+    for (int t = first; t < last; ++t)
+      text += fmt::format("{},{}\n", t % 5 == 0 ? "slow" : t % 2 ? "x" : "y", value(t));
     return text;
   };
   const std::string many = "small.toml --set stream.id=who --set stream.slots=3 --set run.name=";
@@ -196,7 +199,8 @@ TEST_F(Stream, PredictAnswersWithoutLearningAndRefusesUnknownStreams) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   ASSERT_EQ(lines_in(outcome.out), 3u);
   EXPECT_EQ(lines_of(outcome.out)[1], "nan");
-  EXPECT_NE(outcome.err.find("row 2 was skipped: the stream 'stranger' was never seen"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("row 2 was skipped: the stream 'stranger' was never seen"), std::string::npos)
+      << outcome.err;
   EXPECT_EQ(text_of(path("runs/small/checkpoints/last.safetensors")), before);
 }
 
@@ -228,10 +232,12 @@ TEST_F(Stream, EveryStreamingLearnerGoesOnBitForBit) {
     const std::string rows = "a," + value(t) + "\n" + (t % 3 != 0 ? "b," + value(2 * t) + "\n" : "");
     (t < 71 ? first : second) += rows;
   }
-  const std::string adaptive = " --set learner.lags=8 --set learner.burn_in=2 --set learner.estimate_every=10 "
-                               "--set learner.longest=9 --set learner.positions=4 --set learner.name=adaptive_tbptt";
-  const std::string fpp = " --set learner.preset=custom --set learner.truncation=0 --set learner.fpp_steps=4 "
-                          "--set learner.fpp_buffer=30 --set learner.name=";
+  const std::string adaptive =
+      " --set learner.lags=8 --set learner.burn_in=2 --set learner.estimate_every=10 "
+      "--set learner.longest=9 --set learner.positions=4 --set learner.name=adaptive_tbptt";
+  const std::string fpp =
+      " --set learner.preset=custom --set learner.truncation=0 --set learner.fpp_steps=4 "
+      "--set learner.fpp_buffer=30 --set learner.name=";
   const std::string base = "small.toml --set stream.id=who --set stream.slots=2 ";
   for (const std::string& learner : {adaptive, fpp + "fpp", fpp + "sliding_tbptt"}) {
     const Outcome whole = stream(base + "--force --set run.directory=whole" + learner, first + second);

@@ -127,7 +127,8 @@ TEST(Model, AHeadMayHaveNumbersThatNoLayerMakes) {
   config.head = {.name = "point_process", .outputs = 5};
   const Model model(config);
   const auto blocks = blocks_of(model);
-  EXPECT_EQ(Texts(blocks.end() - 3, blocks.end()), (Texts{"head.weight [4, 4]", "head.bias [4]", "head.constants [1]"}));
+  EXPECT_EQ(Texts(blocks.end() - 3, blocks.end()),
+            (Texts{"head.weight [4, 4]", "head.bias [4]", "head.constants [1]"}));
   EXPECT_EQ(model.classes(), 3);
   EXPECT_EQ(model.target_width(), 1);
   config.head.outputs = 2;

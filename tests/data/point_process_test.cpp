@@ -35,12 +35,14 @@ TEST(EventLines, PairTimesWithMarksLineByLine) {
 }
 
 TEST(EventLines, RefuseWhatIsWrongWithItsLine) {
-  EXPECT_REFUSED(lines("1 2\n5 4\n", "a b\na b\n"), "file:2: event 2: the times of a sequence must not fall, 4 comes after 5");
+  EXPECT_REFUSED(lines("1 2\n5 4\n", "a b\na b\n"),
+                 "file:2: event 2: the times of a sequence must not fall, 4 comes after 5");
   EXPECT_REFUSED(lines("1 2\n-0.5 4\n", "a b\na b\n"), "file:2: event 1: a time must be at least 0, got -0.5");
   EXPECT_REFUSED(lines("1 x\n", "a b\n"), "file:1: event 2: 'x' is no finite time");
   EXPECT_REFUSED(lines("1 nan\n", "a b\n"), "'nan' is no finite time");
   EXPECT_REFUSED(lines("1 1e999\n", "a b\n"), "'1e999' is no finite time");
-  EXPECT_REFUSED(lines("1 2\n1 2 3\n", "1 2\n1 3\n", frozen({"1", "2"})), "file:2: event 2: unknown mark '3'; known: '1', '2'");
+  EXPECT_REFUSED(lines("1 2\n1 2 3\n", "1 2\n1 3\n", frozen({"1", "2"})),
+                 "file:2: event 2: unknown mark '3'; known: '1', '2'");
   EXPECT_REFUSED(lines("1 2\n1 2 3 4\n", "a b\na b\n"), "file:2: the line has 2 marks, but file:2 has 4 times");
   EXPECT_REFUSED(lines("1\n", "a b c\n"), "the line has 3 marks, but file:1 has 1 times");
   EXPECT_REFUSED(lines("1 2\n", "a b\na b\n"), "file:2: there is no such line in file, which has 1 line");
@@ -60,11 +62,13 @@ TEST(EventTable, ReadsColumnsByName) {
 }
 
 TEST(EventTable, RefusesWhatIsWrongWithItsLine) {
-  EXPECT_REFUSED(table("time,mark\n1,x\n0.5,x\n"), "file:3: event 2: the times of a sequence must not fall, 0.5 comes after 1");
+  EXPECT_REFUSED(table("time,mark\n1,x\n0.5,x\n"),
+                 "file:3: event 2: the times of a sequence must not fall, 0.5 comes after 1");
   EXPECT_REFUSED(table("time,mark\n-1,x\n"), "file:2: event 1: a time must be at least 0, got -1");
   EXPECT_REFUSED(table("time,mark\n1,\n"), "file:2: event 1: the mark is missing");
   EXPECT_REFUSED(table("time,mark\n,x\n"), "file:2: event 1: '' is no finite time");
-  EXPECT_REFUSED(table("time,mark\n1,x\n2,z\n", frozen({"x", "y"})), "file:3: event 2: unknown mark 'z'; known: 'x', 'y'");
+  EXPECT_REFUSED(table("time,mark\n1,x\n2,z\n", frozen({"x", "y"})),
+                 "file:3: event 2: unknown mark 'z'; known: 'x', 'y'");
   EXPECT_REFUSED(table("time,mark\n1,x,3\n"), "file:2: the row has 3 fields instead of 2");
   EXPECT_REFUSED(table("time,type\n1,x\n"), "file:1: the first line must name the columns time and mark");
   EXPECT_REFUSED(table("1,2\n3,4\n"), "got '1', '2'");

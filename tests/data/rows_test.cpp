@@ -87,7 +87,9 @@ RowLayout layout(const std::string& format) {
 
 TEST(RowParser, FindsColumnsByNameInAnyOrder) {
   RowParser parser(layout("csv"));
-  ASSERT_TRUE(parser.take_header("\xef\xbb\xbf" "a, who,\"b\",date"));
+  ASSERT_TRUE(
+      parser.take_header("\xef\xbb\xbf"
+                         "a, who,\"b\",date"));
   StreamRow row;
   parser.parse("1.5,\"x,y\", 2 ,2020-01-01", row);
   EXPECT_EQ(row.id, "x,y");

@@ -183,8 +183,11 @@ TEST_P(AgainstPyTorch, LossesOfTenUpdatesAgree) {
       call.loss_sum = engine.allocate(1);
       engine.unroll(call);
       engine.pull_back(golden.pull_back_call(gradient));
-      engine.apply_update({.target = golden.parameters(), .gradient = gradient, .optimizer = *optimizer,
-                           .rate = updates["rate"], .gradient_scale = 1.0 / golden.losses()});
+      engine.apply_update({.target = golden.parameters(),
+                           .gradient = gradient,
+                           .optimizer = *optimizer,
+                           .rate = updates["rate"],
+                           .gradient_scale = 1.0 / golden.losses()});
       losses.push_back(engine.read(call.loss_sum)[0] / golden.losses());
     }
     expect_close(losses, expected, golden.tolerance(), name);

@@ -20,7 +20,8 @@ struct Stretched {
     window.weight.clear();
     window.reset.assign(static_cast<std::size_t>(window.steps * batch), 0);
     for (int row = 0; row < batch; ++row) {
-      const Source& old = problem.sources[static_cast<std::size_t>(problem.window.source[static_cast<std::size_t>(row)])];
+      const Source& old =
+          problem.sources[static_cast<std::size_t>(problem.window.source[static_cast<std::size_t>(row)])];
       const std::int64_t at = window.start[static_cast<std::size_t>(row)] + held_at[static_cast<std::size_t>(row)];
       Problem::Storage& own = storage[static_cast<std::size_t>(row)];
       insert(own.values, old.values, old.reals, at);

@@ -103,7 +103,8 @@ TEST(ExponentialIntensity, MeanHasTheClosedFormsOfExponentialIntegrals) {
         power *= static_cast<Wide>(c) / n;
         sum += power / n;
       }
-      const auto given = static_cast<double>(std::exp(static_cast<Wide>(-c)) * sum / -std::expm1(static_cast<Wide>(-c)));
+      const auto given =
+          static_cast<double>(std::exp(static_cast<Wide>(-c)) * sum / -std::expm1(static_cast<Wide>(-c)));
       EXPECT_NEAR(expected_interval(a, -w) * w, given, 1e-10 * given) << a << " " << -w;
     }
   EXPECT_NEAR(expected_interval(3, 0), std::exp(-3.0), 1e-15);

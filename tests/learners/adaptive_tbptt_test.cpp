@@ -23,8 +23,8 @@ testing::ProblemSpec spec_of(const std::string& cell, int steps, int batch) {
   return spec;
 }
 
-/// Places whose rows are reset `distance(draw)` cells before their end, so that phi is exactly 0 from that lag on and an
-/// estimate with a tiny delta finds that K: a test decides what is estimated.
+/// Places whose rows are reset `distance(draw)` cells before their end, so that phi is exactly 0 from that lag on and
+/// an estimate with a tiny delta finds that K: a test decides what is estimated.
 class Places {
  public:
   explicit Places(const std::string& cell, std::vector<int> distances)
@@ -132,7 +132,8 @@ TEST(AdaptiveTbptt, WindowsHaveTheLengthsOfTheChosenTruncation) {
     const std::size_t before = lesson.engine.unrolls.size();
     lesson.learn(stretch);
     const int k = lesson.truncation();
-    EXPECT_EQ(k, std::vector<int>({2, 8, 1, 6})[static_cast<std::size_t>(i)]);  // phi_3 = 0 where a reset lies 3 cells back
+    EXPECT_EQ(
+        k, std::vector<int>({2, 8, 1, 6})[static_cast<std::size_t>(i)]);  // phi_3 = 0 where a reset lies 3 cells back
     bool full = false;
     for (std::size_t u = before; u < lesson.engine.unrolls.size(); ++u) {
       const auto& unrolled = lesson.engine.unrolls[u];

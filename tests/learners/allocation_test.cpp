@@ -27,7 +27,9 @@ struct Arm {
   std::string learner, memory, engine, optimizer, cell;  // memory: of fptt, its form; of target_propagation, its init
   bool continues;
 
-  friend void PrintTo(const Arm& arm, std::ostream* out) { *out << arm.learner << " " << arm.memory << " on " << arm.engine; }
+  friend void PrintTo(const Arm& arm, std::ostream* out) {
+    *out << arm.learner << " " << arm.memory << " on " << arm.engine;
+  }
 };
 
 LearnerConfig config_of(const Arm& arm) {
@@ -53,11 +55,8 @@ LearnerConfig config_of(const Arm& arm) {
 class Lesson {
  public:
   explicit Lesson(const Arm& arm, std::shared_ptr<Communicator> ranks = nullptr)
-      : problem_(random_problem({.model = model_of(arm),
-                                 .steps = 40,
-                                 .batch = 20,
-                                 .zero_weights = 0.2,
-                                 .resets = 0.05})),
+      : problem_(
+            random_problem({.model = model_of(arm), .steps = 40, .batch = 20, .zero_weights = 0.2, .resets = 0.05})),
         stretches_(8, problem_.window),
         engine_(make_engine(*problem_.model, {.name = arm.engine, .threads = 2, .communicator = std::move(ranks)})) {
     if (arm.continues)
@@ -115,27 +114,30 @@ TEST_P(SteadyState, AllocatesNothingOnRanks) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Learners, SteadyState,
-    ::testing::Values(Arm{"bptt", "full", "cpu", "adam", "lstm", false}, Arm{"bptt", "recompute", "cpu", "sgd", "gru", false},
-                      Arm{"tbptt", "full", "cpu", "rmsprop", "lstm", false},
-                      Arm{"tbptt", "full", "cpu", "adam", "gru_reset_before", true},
-                      Arm{"bptt", "full", "cpu", "adagrad", "antisymmetric_gated", false},
-                      Arm{"fpp", "sgd", "cpu", "rmsprop", "lstm", true}, Arm{"fpp", "rmsprop", "cpu", "adam", "gru", false},
-                      Arm{"sliding_tbptt", "full", "cpu", "rmsprop_tf1", "rnn_tanh", true},
-                      Arm{"bptt", "full", "reference", "adam", "lstm", false},
-                      Arm{"tbptt", "full", "reference", "momentum", "rnn_tanh", true},
-                      Arm{"fptt", "lambda", "cpu", "adam", "lstm", false}, Arm{"fptt", "gradient", "cpu", "sgd", "gru", true},
-                      Arm{"fptt", "ogd", "cpu", "momentum", "lstm", false},
-                      Arm{"fptt", "lambda", "reference", "adam", "lstm", true},
-                      Arm{"target_propagation", "chain", "cpu", "adagrad", "lstm", true},
-                      Arm{"target_propagation", "chain", "cpu", "adagrad", "gru", false},
-                      Arm{"target_propagation", "zero_start", "cpu", "adam", "rnn_tanh", true},
-                      Arm{"target_propagation", "persist", "cpu", "adagrad", "lstm", false},
-                      Arm{"target_propagation", "persist", "reference", "adagrad", "lstm", false}),
-    [](const auto& info) {
-      return fmt::format("{}_{}_{}_{}", info.param.learner, info.param.memory, info.param.engine, info.param.cell);
-    });
+INSTANTIATE_TEST_SUITE_P(Learners, SteadyState,
+                         ::testing::Values(Arm{"bptt", "full", "cpu", "adam", "lstm", false},
+                                           Arm{"bptt", "recompute", "cpu", "sgd", "gru", false},
+                                           Arm{"tbptt", "full", "cpu", "rmsprop", "lstm", false},
+                                           Arm{"tbptt", "full", "cpu", "adam", "gru_reset_before", true},
+                                           Arm{"bptt", "full", "cpu", "adagrad", "antisymmetric_gated", false},
+                                           Arm{"fpp", "sgd", "cpu", "rmsprop", "lstm", true},
+                                           Arm{"fpp", "rmsprop", "cpu", "adam", "gru", false},
+                                           Arm{"sliding_tbptt", "full", "cpu", "rmsprop_tf1", "rnn_tanh", true},
+                                           Arm{"bptt", "full", "reference", "adam", "lstm", false},
+                                           Arm{"tbptt", "full", "reference", "momentum", "rnn_tanh", true},
+                                           Arm{"fptt", "lambda", "cpu", "adam", "lstm", false},
+                                           Arm{"fptt", "gradient", "cpu", "sgd", "gru", true},
+                                           Arm{"fptt", "ogd", "cpu", "momentum", "lstm", false},
+                                           Arm{"fptt", "lambda", "reference", "adam", "lstm", true},
+                                           Arm{"target_propagation", "chain", "cpu", "adagrad", "lstm", true},
+                                           Arm{"target_propagation", "chain", "cpu", "adagrad", "gru", false},
+                                           Arm{"target_propagation", "zero_start", "cpu", "adam", "rnn_tanh", true},
+                                           Arm{"target_propagation", "persist", "cpu", "adagrad", "lstm", false},
+                                           Arm{"target_propagation", "persist", "reference", "adagrad", "lstm", false}),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}_{}_{}", info.param.learner, info.param.memory, info.param.engine,
+                                              info.param.cell);
+                         });
 
 /// Sequences with one class each, whose losses before the end look at earlier predictions.
 class SteadyTerminal : public ::testing::TestWithParam<std::string> {};
@@ -239,13 +241,13 @@ LearnerConfig estimating(const std::string& norm, const std::string& gradient_si
   return config;
 }
 
-INSTANTIATE_TEST_SUITE_P(Learners, OnlineEstimates,
-                         ::testing::Values(estimating("euclidean", "norms", "regression"),
-                                           estimating("per_layer", "vectors", "max"),
-                                           estimating("weighted", "exact", "quantile"),
-                                           LearnerConfig{.name = "tbptt", .preset = "original", .truncation = 10,
-                                                         .estimate = {.logged = 3}}),
-                         [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
+INSTANTIATE_TEST_SUITE_P(
+    Learners, OnlineEstimates,
+    ::testing::Values(estimating("euclidean", "norms", "regression"), estimating("per_layer", "vectors", "max"),
+                      estimating("weighted", "exact", "quantile"),
+                      LearnerConfig{
+                          .name = "tbptt", .preset = "original", .truncation = 10, .estimate = {.logged = 3}}),
+    [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
 
 }  // namespace
 }  // namespace throughtime::testing

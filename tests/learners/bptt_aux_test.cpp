@@ -69,15 +69,15 @@ TEST(BpttAux, HasTheSameTargetsAsFpttEpochAfterEpoch) {
   const std::vector<float>& all = whole.engine.unrolls[1].target_values;
   for (std::size_t p = 0; p < 5; ++p) {
     const std::vector<float>& part = windows.engine.unrolls[5 + p].target_values;
-    for (std::size_t i = 0; i < numbers; ++i)
-      EXPECT_FLOAT_EQ(all[(2 * p + 1) * numbers + i], part[numbers + i]) << p;
+    for (std::size_t i = 0; i < numbers; ++i) EXPECT_FLOAT_EQ(all[(2 * p + 1) * numbers + i], part[numbers + i]) << p;
   }
 }
 
 TEST(BpttAux, RefusesWhatItCannotDo) {
   const Problem problem = terminal_problem("regression", 2);
   LearnerConfig config = aux(11);
-  EXPECT_REFUSED(TerminalLesson(problem, config), "[bptt] windows must be between 1 and the sequence length (10), got 11");
+  EXPECT_REFUSED(TerminalLesson(problem, config),
+                 "[bptt] windows must be between 1 and the sequence length (10), got 11");
   config = aux(2);
   config.memory = "recompute";
   EXPECT_REFUSED(TerminalLesson(problem, config), "aux_losses need memory = full");

@@ -25,7 +25,8 @@ double smallest_gradient(double first, double delta, const std::vector<double>& 
 TEST(Convergence, TheBoundHoldsForABiasedGradientOfAParabola) {
   for (const double delta : {0.0, 0.1, 0.5, 0.9})
     for (const double first : {0.3, 2.0}) {
-      const ConvergenceConstants constants{.decrease = first * first / 2, .smoothness = 1, .variance = 0, .bias = delta};
+      const ConvergenceConstants constants{
+          .decrease = first * first / 2, .smoothness = 1, .variance = 0, .bias = delta};
       std::vector<double> rates;
       for (int n = 1; n <= 400; ++n) {
         rates.push_back(largest_rate(constants) / (n % 3 == 0 ? std::sqrt(n) : 1));

@@ -172,7 +172,8 @@ TEST(DecayVariants, AreWhatTheReleasedCodeDoes) {
   PhiMeans means;
   for (int k = 0; k <= 30; ++k) means.phi.push_back(std::exp(-0.3 * k) * (1.2 + std::sin(k)));
   DecayOptions options = with_tail(20);
-  options.phi_from_one = options.tau_twice = options.tight_tail = options.ols_all_lags = options.global_lower_bound = true;
+  options.phi_from_one = options.tau_twice = options.tight_tail = options.ols_all_lags = options.global_lower_bound =
+      true;
   const DecayEstimate estimate(means, options);
   const std::vector<double> a(means.phi.begin() + 1, means.phi.end());
   std::vector<double> y;

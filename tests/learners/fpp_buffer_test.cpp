@@ -29,7 +29,8 @@ TEST(FppBuffer, DrawsEveryTrajectoryOfTheBufferEquallyOftenTheNewestIncluded) {
     EXPECT_GE(end - T + 1, std::max<std::int64_t>(0, newest - N + 1)) << "a step that was dropped";
     if (newest >= N - 1) ++ages[newest - end];
   }
-  const int choices = N - T + 1, draws = std::accumulate(ages.begin(), ages.end(), 0, [](int sum, const auto& age) { return sum + age.second; });
+  const int choices = N - T + 1, draws = std::accumulate(ages.begin(), ages.end(), 0,
+                                                         [](int sum, const auto&age) { return sum + age.second; });
   double chi_square = 0;
   for (int age = 0; age < choices; ++age)
     chi_square += std::pow(ages[age] - draws / static_cast<double>(choices), 2) * choices / draws;
@@ -45,7 +46,8 @@ TEST(FppBuffer, LeavesTheNewestOutWhereAskedTo) {
   lesson.learn(problem.window);
   const auto drawn = trajectories(lesson);
   ASSERT_EQ(drawn.size(), 38u);
-  for (std::size_t k = 0; k < drawn.size(); ++k) EXPECT_LE(drawn[k]->window.start[0] + 1, static_cast<std::int64_t>(k) + 1);
+  for (std::size_t k = 0; k < drawn.size(); ++k)
+    EXPECT_LE(drawn[k]->window.start[0] + 1, static_cast<std::int64_t>(k) + 1);
 }
 
 TEST(FppBuffer, ShowsTheInputsAndTargetsThatTheStreamHad) {
@@ -62,7 +64,8 @@ TEST(FppBuffer, ShowsTheInputsAndTargetsThatTheStreamHad) {
     const Window& window = drawn.back()->window;
     for (int row = 0; row < 2; ++row) {
       const Source& ours = window.sources[static_cast<std::size_t>(row)];
-      const std::size_t source = problem.window.source.empty() ? 0 : static_cast<std::size_t>(problem.window.source[row]);
+      const std::size_t source =
+          problem.window.source.empty() ? 0 : static_cast<std::size_t>(problem.window.source[row]);
       const Source& theirs = problem.sources[source];
       for (int l = 0; l < 4; ++l) {
         const auto at = static_cast<std::size_t>(window.start[row] + l - ours.first);

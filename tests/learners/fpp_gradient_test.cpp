@@ -32,8 +32,8 @@ struct Gradients {
   std::vector<double> start, end;  // [B, S]: of s_{i-T} and s_i
 };
 
-/// The one trajectory of a fixed buffer of T transitions: T steps of a problem. With a rate of 1 the changes of an update
-/// are its gradients.
+/// The one trajectory of a fixed buffer of T transitions: T steps of a problem. With a rate of 1 the changes of an
+/// update are its gradients.
 class OneTrajectory {
  public:
   OneTrajectory(const std::string& engine, Problem& problem, FppConfig config = {}, int blocks = 0)
@@ -76,7 +76,8 @@ class OneTrajectory {
     }
     changed_elsewhere_ = 0;
     for (std::size_t k = 0; k < after.size(); ++k) {
-      const bool ours = (k >= start_at() && k < start_at() + start.size()) || (k >= end_at() && k < end_at() + end.size());
+      const bool ours =
+          (k >= start_at() && k < start_at() + start.size()) || (k >= end_at() && k < end_at() + end.size());
       if (!ours && before[k] != after[k]) ++changed_elsewhere_;
     }
     return found;
@@ -86,7 +87,9 @@ class OneTrajectory {
  private:
   std::size_t states() const { return static_cast<std::size_t>(problem_.window.batch) * model_.state_size(); }
   std::size_t ring() const { return static_cast<std::size_t>(problem_.window.steps) + 1; }
-  std::size_t start_at() const { return ring() * states(); }  // the start of the sequence: first cell of the second ring
+  std::size_t start_at() const {
+    return ring() * states();
+  }  // the start of the sequence: first cell of the second ring
   std::size_t end_at() const { return (ring() - 2) * states(); }
   std::vector<double> table(const std::vector<double>& start, const std::vector<double>& end) const {
     std::vector<double> cells(2 * ring() * states() + model_.state_size(), 0.125);
@@ -119,7 +122,7 @@ TEST_P(FppGradient, OfAScalarTanhTrajectoryIsTheOneComputedByHand) {
   // The inputs and the target are stored as floats: 0.8 and 0.3 are not exact there.
   const double close = GetParam() == "reference" ? 1e-7 : 1e-6;
   Problem problem = scalar_problem("rnn_tanh", {.w = 0.7, .u = -0.4, .b = 0.1, .v = 1.3, .c = 0.2}, {0.5f, -1.0f, 0.8f},
-                                         {0.3f, 0.3f, 0.3f});
+                                   {0.3f, 0.3f, 0.3f});
   OneTrajectory run(GetParam(), problem);
   const Gradients g = run.gradients({0.25}, {0.6});
   EXPECT_NEAR(of(g, problem, "rnn.weight_hh_l0"), -0.234996717, close);
@@ -135,7 +138,7 @@ TEST_P(FppGradient, OfALinearTrajectoryIsItsClosedForm) {
   const double w = 0.8, u = 0.5, v = 1.25, c = -0.5, y = 0.75, s = 0.5, end = -0.25;
   const std::vector<float> o = {0.5f, -1.0f, 0.25f};
   Problem problem = scalar_problem("rnn_linear", {.w = w, .u = u, .v = v, .c = c}, o,
-                                         std::vector<float>(o.size(), static_cast<float>(y)));
+                                   std::vector<float>(o.size(), static_cast<float>(y)));
   OneTrajectory run(GetParam(), problem);
   const Gradients g = run.gradients({s}, {end});
   const double shat = w * w * w * s + u * (w * w * o[0] + w * o[1] + o[2]);
@@ -209,12 +212,16 @@ TEST_P(FppGradient, AgreesWithCentralDifferencesOnEveryCell) {
           [&](auto x) { return objective(problem, window, at(x), start, end, 0.7); }, problem.parameters);
       for (double& number : weights) number /= 3;  // the mean over streams
       EXPECT_LT(off(got.weights, weights), 1);
-      EXPECT_LT(off(got.start, central_differences([&](auto x) {
-                                 return objective(problem, window, problem.parameters, at(x), end, 0.7);
-                               }, start)), 1);
-      EXPECT_LT(off(got.end, central_differences([&](auto x) {
-                                 return objective(problem, window, problem.parameters, start, at(x), 0.7);
-                               }, end)), 1);
+      EXPECT_LT(
+          off(got.start,
+              central_differences(
+                  [&](auto x) { return objective(problem, window, problem.parameters, at(x), end, 0.7); }, start)),
+          1);
+      EXPECT_LT(
+          off(got.end,
+              central_differences(
+                  [&](auto x) { return objective(problem, window, problem.parameters, start, at(x), 0.7); }, end)),
+          1);
       EXPECT_EQ(run.changed_elsewhere(), 0);
     }
 }

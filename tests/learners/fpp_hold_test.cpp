@@ -37,7 +37,10 @@ struct Rounds {
       window.start.push_back(0);
     }
     for (std::size_t row = 0; row < rows.size(); ++row)
-      sources.push_back({.steps = rows[0].size(), .reals = inputs, .target_width = 1, .values = values[row],
+      sources.push_back({.steps = rows[0].size(),
+                         .reals = inputs,
+                         .target_width = 1,
+                         .values = values[row],
                          .target_values = targets[row]});
     window.sources = sources;
     if (std::ranges::count(window.reset, Window::hold_flag) == 0) window.reset.clear();
@@ -140,7 +143,8 @@ TEST_P(HeldRows, TakeNoPartInUpdates) {
     EXPECT_EQ(alone.updates, beside.updates);
     expect_close(beside.weights, alone.weights, engine);
     EXPECT_EQ(learn(engine, config, asleep, 0.1).updates, 0);
-    EXPECT_EQ(learn(engine, config, Rounds({{0, 1, 2, -1, -1}}, false), 0.1).updates, std::string(name) == "fpp" ? 3 : 1);
+    EXPECT_EQ(learn(engine, config, Rounds({{0, 1, 2, -1, -1}}, false), 0.1).updates,
+              std::string(name) == "fpp" ? 3 : 1);
   }
 }
 

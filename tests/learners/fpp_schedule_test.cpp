@@ -121,7 +121,8 @@ TEST(FppUpdates, ChangeStatesInTheLastOneAloneWhereTheReleasedCodeDid) {
     lesson.learn(problem.window);
     const auto drawn = trajectories(lesson);
     ASSERT_EQ(drawn.size(), 3u);
-    moves[when] = (drawn[1]->initial_state != drawn[0]->initial_state) + (drawn[2]->initial_state != drawn[1]->initial_state);
+    moves[when] =
+        (drawn[1]->initial_state != drawn[0]->initial_state) + (drawn[2]->initial_state != drawn[1]->initial_state);
   }
   EXPECT_EQ(moves["each"], 2);
   EXPECT_EQ(moves["last"], 0);

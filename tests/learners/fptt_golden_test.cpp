@@ -42,13 +42,13 @@ TEST_P(FpttAgainstPyTorch, WeightsAverageAndMultiplierAgreeAfterEachSequence) {
   const nlohmann::json file = read_golden("fptt-" + GetParam().cell);
   const Model model(golden_model(file));
   const auto engine = make_engine(model, {.name = GetParam().engine, .threads = 2, .communicator = nullptr});
-  Trainee trainee = make_trainee(*engine, flat_parameters(model, file["parameters"]), optimizer("adam"),
-                                 {.value = 0, .norm = 1});
+  Trainee trainee =
+      make_trainee(*engine, flat_parameters(model, file["parameters"]), optimizer("adam"), {.value = 0, .norm = 1});
   LearnerConfig config = fptt(0, "lambda", file["alpha"]);
   config.window_length = file["window_length"];
   const GoldenSequence sequence(file);
-  const auto learner = make_learner(config, trainee,
-                                    {.steps = sequence.window.steps, .batch = sequence.window.batch, .terminal = true});
+  const auto learner =
+      make_learner(config, trainee, {.steps = sequence.window.steps, .batch = sequence.window.batch, .terminal = true});
   const double tolerance = golden_tolerance(GetParam().engine);
   for (const nlohmann::json& after : file["after"]) {
     learner->learn(sequence.window, constant(file["rate"]));

@@ -68,7 +68,8 @@ TEST(FpttOptions, RerunCarriesTheStateOfTheNewWeights) {
     EngineRun run(problem);
     run.set_parameters(carry == "rerun" ? new_weights : problem.parameters);
     run.set_window(first);
-    EXPECT_LT(distance(engine.unrolls[carry == "rerun" ? 2 : 1].initial_state, run.unroll().final_state), 1e-12) << carry;
+    EXPECT_LT(distance(engine.unrolls[carry == "rerun" ? 2 : 1].initial_state, run.unroll().final_state), 1e-12)
+        << carry;
   }
 }
 
@@ -141,7 +142,9 @@ TEST(FpttOptions, MasksChangeFromWindowToWindowUnlessLocked) {
     config.masks = masks;
     Lesson lesson(problem, config, 6);
     lesson.learn(problem.window);
-    const auto key = [&](int window) { return lesson.engine.unrolls[static_cast<std::size_t>(window)].window.mask_key; };
+    const auto key = [&](int window) {
+      return lesson.engine.unrolls[static_cast<std::size_t>(window)].window.mask_key;
+    };
     EXPECT_EQ(key(0) == key(1), masks == "sequence");
     EXPECT_EQ(key(1) == key(2), masks == "sequence");
   }
@@ -157,7 +160,8 @@ TEST_P(FpttDiagnostics, TellNormsOfTheLastUpdateInEveryForm) {
     std::string form;
     double loss, regulariser, distance;
   };
-  for (const Row& row : {Row{"lambda", 2.7, -0.15, 0.15}, Row{"gradient", 2.7, -1.425, 3.78375}, Row{"ogd", 2.7, 0, 0}}) {
+  for (const Row& row :
+       {Row{"lambda", 2.7, -0.15, 0.15}, Row{"gradient", 2.7, -1.425, 3.78375}, Row{"ogd", 2.7, 0, 0}}) {
     Parabolas run(GetParam(), {2.0f}, fptt(1, row.form));
     run.learn(0.1);
     run.learn(0.1);

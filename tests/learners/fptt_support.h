@@ -32,15 +32,20 @@ inline OptimizerConfig optimizer(const std::string& name) {
   return config;
 }
 
-/// A net whose only number with a gradient is the head's bias w, with the loss (w - c_t)^2 / 2 at step t: the input, all
-/// other parameters and so the state are zero, and the mean over two outputs halves the square.
+/// A net whose only number with a gradient is the head's bias w, with the loss (w - c_t)^2 / 2 at step t: the input,
+/// all other parameters and so the state are zero, and the mean over two outputs halves the square.
 class Parabolas {
  public:
   Parabolas(const std::string& engine, std::vector<float> centres, const LearnerConfig& config,
             const std::string& rule = "sgd", double start = 5)
       : model_(model()), values_(centres.size(), 0.0f) {
     for (const float centre : centres) targets_.insert(targets_.end(), 2, centre);
-    source_ = {.steps = centres.size(), .reals = 1, .target_width = 2, .values = values_, .tokens = {}, .labels = {},
+    source_ = {.steps = centres.size(),
+               .reals = 1,
+               .target_width = 2,
+               .values = values_,
+               .tokens = {},
+               .labels = {},
                .target_values = targets_};
     window_.steps = static_cast<int>(centres.size());
     window_.batch = 1;
@@ -96,8 +101,8 @@ class BareUpdate {
   void step(const std::vector<double>& g, double rate, double alpha, double penalty = 1, double averaging = 0.5) {
     engine_->write(gradient, g);
     const DynamicRegulariser terms{average, multiplier, alpha, penalty, averaging, true, diagnostics};
-    engine_->apply_update({.target = weights, .gradient = gradient, .optimizer = *optimizer_, .rate = rate,
-                           .regulariser = &terms});
+    engine_->apply_update(
+        {.target = weights, .gradient = gradient, .optimizer = *optimizer_, .rate = rate, .regulariser = &terms});
   }
   std::vector<double> read(Buffer buffer) const { return engine_->read(buffer); }
   Engine& engine() { return *engine_; }

@@ -50,17 +50,21 @@ TEST_P(FpttTrace, WeightsMultiplierAndAverageFollowTheGoldenRows) {
       }
     }
   };
-  expect_rows(0.5, 0.1, {{4.7, 0.15, 4.7}, {4.445, 0.2775, 4.295}, {4.22075, 0.314625, 3.94325},
-                         {4.0162625, 0.27811875, 3.7016375}});
-  expect_rows(1.0, 0.5, {{7.0 / 2, 3.0 / 2, 7.0 / 2}, {7.0 / 2, 3.0 / 2, 11.0 / 4}, {25.0 / 8, 9.0 / 8, 19.0 / 8},
-                         {11.0 / 4, 3.0 / 4, 35.0 / 16}, {79.0 / 32, 15.0 / 32, 67.0 / 32}});
+  expect_rows(
+      0.5, 0.1,
+      {{4.7, 0.15, 4.7}, {4.445, 0.2775, 4.295}, {4.22075, 0.314625, 3.94325}, {4.0162625, 0.27811875, 3.7016375}});
+  expect_rows(1.0, 0.5,
+              {{7.0 / 2, 3.0 / 2, 7.0 / 2},
+               {7.0 / 2, 3.0 / 2, 11.0 / 4},
+               {25.0 / 8, 9.0 / 8, 19.0 / 8},
+               {11.0 / 4, 3.0 / 4, 35.0 / 16},
+               {79.0 / 32, 15.0 / 32, 67.0 / 32}});
 }
 
 TEST_P(FpttTrace, TheAverageOfTheGradientFormFollowsItsGoldenTrace) {
   // |W - W-bar| of both outputs, from W and W-bar of each row.
-  for (const auto& [kappa, distances] :
-       {std::pair{1.0, std::vector{2.55, 3.78375, 4.18059375, 4.16006484375}},
-        std::pair{0.5, std::vector{2.55, 3.58125, 3.77671875, 3.58142578125}}}) {
+  for (const auto& [kappa, distances] : {std::pair{1.0, std::vector{2.55, 3.78375, 4.18059375, 4.16006484375}},
+                                         std::pair{0.5, std::vector{2.55, 3.58125, 3.77671875, 3.58142578125}}}) {
     LearnerConfig config = fptt(1, "gradient");
     config.kappa = kappa;
     Parabolas run(GetParam(), {2.0f}, config);
@@ -157,8 +161,8 @@ TEST_P(FpttTrace, OverACycleOfUnequalCurvaturesOnlyALargeAlphaFindsTheMinimum) {
     double alpha, mean, spread;
     int rounds;
   };
-  for (const Row& row : {Row{1, 0.4594595, 2.981, 500}, Row{10, 0.1462336, 0.583, 500}, Row{100, 0.0844513, 0.0649, 3000},
-                         Row{1000, 0.0776823, 0.00657, 20000}}) {
+  for (const Row& row : {Row{1, 0.4594595, 2.981, 500}, Row{10, 0.1462336, 0.583, 500},
+                         Row{100, 0.0844513, 0.0649, 3000}, Row{1000, 0.0776823, 0.00657, 20000}}) {
     if (GetParam() == "cpu" && row.alpha > 10) continue;  // steps below what a float of that size can hold
     const Cycle cycle = settled_cycle(GetParam(), {1, 2, 0.5, 3}, {1, -2, 4, 0.5}, row.alpha, row.rounds);
     EXPECT_NEAR(cycle.mean, row.mean, GetParam() == "reference" ? 1e-6 : 1e-4) << row.alpha;

@@ -88,8 +88,7 @@ class Written {
       first_ = 0.9 * first_ + 0.1 * total;
       second_ = 0.999 * second_ + 0.001 * total * total;
       ++count_;
-      w -= rate * first_ / (1 - std::pow(0.9, count_)) /
-           (std::sqrt(second_ / (1 - std::pow(0.999, count_))) + 1e-8);
+      w -= rate * first_ / (1 - std::pow(0.9, count_)) / (std::sqrt(second_ / (1 - std::pow(0.999, count_))) + 1e-8);
     }
     lambda -= alpha * (w - average);
     average = (1 - b) * average + b * w - b / alpha * lambda;
@@ -177,8 +176,13 @@ TEST_P(FpttUpdate, ClipsLossAndRegulariserTogether) {
   const DynamicRegulariser terms{run.average, run.multiplier, 1.0};
   const auto state = run.engine().make_optimizer(optimizer("sgd"), run.weights);
   const Buffer norm_of = run.engine().allocate(1);
-  run.engine().apply_update({.target = run.weights, .gradient = run.gradient, .optimizer = *state, .rate = 1,
-                             .clip = {.value = 0, .norm = 1}, .norm = norm_of, .regulariser = &terms});
+  run.engine().apply_update({.target = run.weights,
+                             .gradient = run.gradient,
+                             .optimizer = *state,
+                             .rate = 1,
+                             .clip = {.value = 0, .norm = 1},
+                             .norm = norm_of,
+                             .regulariser = &terms});
   EXPECT_NEAR(run.read(norm_of)[0], 5, 1e-6);
   EXPECT_NEAR(run.read(run.weights)[0], -0.8, 1e-6);
   EXPECT_NEAR(run.read(run.weights)[1], -0.6, 1e-6);

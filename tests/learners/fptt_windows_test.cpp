@@ -63,11 +63,11 @@ TEST(FpttWindows, CoverTheSequenceOnceWithTheRemainderAsAsked) {
     std::string remainder;
     std::vector<int> lengths;
   };
-  for (const Case& c : {Case{784, 10, 0, "extra", {78, 78, 78, 78, 78, 78, 78, 78, 78, 78, 4}},
-                        Case{61, 6, 0, "extra", {10, 10, 10, 10, 10, 10, 1}},
-                        Case{61, 6, 0, "absorb", {10, 10, 10, 10, 10, 11}},
-                        Case{20, 20, 0, "extra", std::vector<int>(20, 1)}, Case{20, 1, 0, "extra", {20}},
-                        Case{20, 0, 8, "extra", {8, 8, 4}}, Case{20, 0, 8, "absorb", {8, 12}}}) {
+  for (const Case& c :
+       {Case{784, 10, 0, "extra", {78, 78, 78, 78, 78, 78, 78, 78, 78, 78, 4}},
+        Case{61, 6, 0, "extra", {10, 10, 10, 10, 10, 10, 1}}, Case{61, 6, 0, "absorb", {10, 10, 10, 10, 10, 11}},
+        Case{20, 20, 0, "extra", std::vector<int>(20, 1)}, Case{20, 1, 0, "extra", {20}},
+        Case{20, 0, 8, "extra", {8, 8, 4}}, Case{20, 0, 8, "absorb", {8, 12}}}) {
     const Problem problem = random_problem({.model = stack_of("rnn_tanh", {2}), .steps = c.steps, .batch = 2});
     RecordingEngine engine(*problem.model);
     Trainee trainee = make_trainee(engine, problem.parameters, optimizer("sgd"), {});

@@ -69,8 +69,7 @@ TEST(Phi, OfAScalarChainIsGeometric) {
   PhiCollector collector(*bench.engine, config_of(20, 10), 4, last_steps_of(problem, window));
   const PhiSample sample = collector.collect(bench.parameters, 0);
   ASSERT_EQ(sample.means.phi.size(), 21u);
-  for (int k = 0; k <= 20; ++k)
-    EXPECT_NEAR(sample.means.phi[k] / sample.means.phi[0], std::pow(0.5, k), 1e-12) << k;
+  for (int k = 0; k <= 20; ++k) EXPECT_NEAR(sample.means.phi[k] / sample.means.phi[0], std::pow(0.5, k), 1e-12) << k;
   DecayOptions options;
   options.tail = 18;
   const DecayEstimate estimate(sample.means, options);
@@ -249,7 +248,8 @@ TEST(Phi, ImmediateJacobianOfAGatedCellIsThatOfFiniteDifferences) {
     Window last;
     slice(problem.window, 5, 1, last);
     run.set_window(last);
-    const std::vector<double> before(states.begin() + static_cast<long>(5 * numbers), states.begin() + static_cast<long>(6 * numbers));
+    const std::vector<double> before(states.begin() + static_cast<long>(5 * numbers),
+                                     states.begin() + static_cast<long>(6 * numbers));
     const auto after = [&](std::size_t index, double by) {  // the first row's state, with one parameter moved
       std::vector<double> moved = problem.parameters;
       moved[index] += by;
@@ -385,8 +385,9 @@ TEST(Phi, TheTrueBiasOfAGatedCellLiesBelowTheBoundWithItsM) {
         m = std::max(m, jacobian.norm());
       }
     std::vector<std::vector<double>> by_lag;
-    LagGradients(*bench.engine, 15, 4).run(positions(0, 4, 15), bench.parameters, false,
-                                           [&](int, const std::vector<double>& gradient) { by_lag.push_back(gradient); });
+    LagGradients(*bench.engine, 15, 4)
+        .run(positions(0, 4, 15), bench.parameters, false,
+             [&](int, const std::vector<double>& gradient) { by_lag.push_back(gradient); });
     double tail = 0;
     for (std::size_t k = 15; k-- > 0;) {
       const double bias = testing::distance(by_lag[k], by_lag.back());

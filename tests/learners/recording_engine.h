@@ -29,7 +29,8 @@ class RecordingEngine final : public ForwardingEngine {
   std::vector<UpdateRecord> updates;
 
   void unroll(const UnrollCall& call) override {
-    unrolls.push_back({call.window, call.tape.shape().keep,
+    unrolls.push_back({call.window,
+                       call.tape.shape().keep,
                        call.initial_state ? read(call.initial_state) : std::vector<double>(),
                        {call.window.targets.values.begin(), call.window.targets.values.end()}});
     ForwardingEngine::unroll(call);

@@ -160,9 +160,12 @@ TEST(Tbptt, IsItsDefinitionAcrossStretchesOfAnyLength) {
 
 TEST(Tbptt, HasThePresetsOfThePaper) {
   const int k = 3;
-  for (const auto& [name, lengths] : std::vector<std::pair<std::string, Lengths>>{
-           {"paper", {2 * k + 1, k, k}}, {"ref", {2 * k - 1, k, k}}, {"plain", {k, k, k}}, {"original", {k, 1, 1}},
-           {"double-tf", {2 * k - 1, 2 * k - 1, 2 * k - 1}}})
+  for (const auto& [name, lengths] :
+       std::vector<std::pair<std::string, Lengths>>{{"paper", {2 * k + 1, k, k}},
+                                                    {"ref", {2 * k - 1, k, k}},
+                                                    {"plain", {k, k, k}},
+                                                    {"original", {k, 1, 1}},
+                                                    {"double-tf", {2 * k - 1, 2 * k - 1, 2 * k - 1}}})
     for (const std::vector<int>& stretches : std::vector<std::vector<int>>{{14}, {9, 5}, {4, 2, 8}})
       expect_definition(problem_spec("lstm", 14, 7), preset(name, k), lengths, stretches);
 }
@@ -203,7 +206,8 @@ TEST(Tbptt, ABufferLetsTheNextLossesFlowIn) {
       for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] += flowing[i];
     }
     for (double& value : wanted) value /= weights;
-    EXPECT_LT(relative_error(lesson.engine.updates[static_cast<std::size_t>(window)].gradient, wanted), 1e-10) << window;
+    EXPECT_LT(relative_error(lesson.engine.updates[static_cast<std::size_t>(window)].gradient, wanted), 1e-10)
+        << window;
   }
 }
 

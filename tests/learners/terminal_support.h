@@ -27,8 +27,9 @@ struct TerminalLesson {
   TerminalLesson(const Problem& problem, const LearnerConfig& config, std::int64_t examples = 0, double rate = 0)
       : engine(*problem.model),
         trainee(make_trainee(engine, problem.parameters, optimizer("sgd"), {})),
-        learner(make_learner(config, trainee,
-                             {.steps = terminal_steps, .batch = terminal_rows, .terminal = true, .examples = examples})),
+        learner(
+            make_learner(config, trainee,
+                         {.steps = terminal_steps, .batch = terminal_rows, .terminal = true, .examples = examples})),
         rate(rate) {}
   void learn(const Window& stretch) { learner->learn(stretch, constant(rate)); }
 

@@ -14,8 +14,8 @@
 namespace throughtime {
 namespace {
 
-using testing::ScratchDirectory;
 using testing::experiment;
+using testing::ScratchDirectory;
 using testing::text_of;
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {

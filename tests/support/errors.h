@@ -22,8 +22,8 @@ std::string refusal_of(Call&& call) {
 }  // namespace throughtime::testing
 
 /// Expects InvalidInput whose text contains `part`.
-#define EXPECT_REFUSED(expression, part)                                                      \
-  do {                                                                                        \
+#define EXPECT_REFUSED(expression, part)                                                         \
+  do {                                                                                           \
     const std::string refusal = ::throughtime::testing::refusal_of([&] { (void)(expression); }); \
-    EXPECT_NE(refusal.find(part), std::string::npos) << "said: '" << refusal << "'";          \
+    EXPECT_NE(refusal.find(part), std::string::npos) << "said: '" << refusal << "'";             \
   } while (false)

@@ -47,8 +47,8 @@ inline std::vector<float> inputs_by_row(const nlohmann::json& inputs) {
   return values;
 }
 
-/// A window over the rows of a file, one after the other in `source`, whose values are `inputs` [B, L, D]. The caller sets
-/// weights and targets, and keeps both where they are.
+/// A window over the rows of a file, one after the other in `source`, whose values are `inputs` [B, L, D]. The caller
+/// sets weights and targets, and keeps both where they are.
 inline void set_rows(const nlohmann::json& file, const std::vector<float>& inputs, Source& source, Window& window) {
   window.steps = file["shape"]["steps"];
   window.batch = file["shape"]["batch"];

@@ -77,7 +77,8 @@ class ThreadRanks {
     template <class Real>
     void sum(std::span<Real> values) {
       show(values.data());
-      sums_.resize(std::max(sums_.size(), values.size() * sizeof(Real)));  // kept, so that a second call asks for nothing
+      sums_.resize(
+          std::max(sums_.size(), values.size() * sizeof(Real)));  // kept, so that a second call asks for nothing
       Real* sums = reinterpret_cast<Real*>(sums_.data());
       std::fill_n(sums, values.size(), Real(0));
       for (int rank = 0; rank < ranks(); ++rank)

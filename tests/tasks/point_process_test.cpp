@@ -30,9 +30,9 @@ std::vector<std::vector<Row>> columns(Task& task, Split split, int batch) {
     EXPECT_EQ(window.continues, i > 0);
     for (int row = 0; row < batch; ++row)
       for (int step = 0; step < window.steps; ++step)
-        all[static_cast<std::size_t>(row)].push_back(
-            {token_at(window, step, row), value_at(window, step, row, 0), value_at(window, step, row, 1),
-             label_at(window, step, row), target_at(window, step, row), window.resets_at(step, row)});
+        all[static_cast<std::size_t>(row)].push_back({token_at(window, step, row), value_at(window, step, row, 0),
+                                                      value_at(window, step, row, 1), label_at(window, step, row),
+                                                      target_at(window, step, row), window.resets_at(step, row)});
   }
   return all;
 }

@@ -1,5 +1,5 @@
-// Every configuration under experiments/ is one that runs: all arms load, and learn from one small batch of data that is
-// generated or stands in for the real files.
+// Every configuration under experiments/ is one that runs: all arms load, and learn from one small batch of data that
+// is generated or stands in for the real files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ std::vector<std::filesystem::path> experiment_files() {
 
 std::string name_of(const std::filesystem::path& file) {
   std::string name = file.parent_path().filename().string() + "_" + file.stem().string();
-  std::replace_if(name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
   return name;
 }
 
@@ -70,7 +71,8 @@ void write_data(const ScratchDirectory& directory) {
   testing::write_digits(directory, "t10k", 4, 3);
   std::string photograph(1 + 3072, '\x20');
   photograph[0] = 3;
-  for (const char* batch : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"})
+  for (const char* batch :
+       {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"})
     directory.write(std::string("cifar10/") + batch + ".bin", photograph);
   std::string words;
   for (int line = 0; line < 200; ++line) words += " the cat saw a dog and the dog saw it \n";
@@ -126,7 +128,9 @@ TEST_P(Experiment, LoadsAndLearnsFromABatchInEveryArm) {
     EXPECT_GT(trainer.diagnostics().back().value, 0) << "an estimate chose K: rows were read for it";
   }
   const std::string folder = GetParam().parent_path().filename().string();
-  if (folder == "adaptive-tbptt" || folder == "target-propagation") EXPECT_EQ(trained, arms.size());
+  if (folder == "adaptive-tbptt" || folder == "target-propagation") {
+    EXPECT_EQ(trained, arms.size());
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Experiment, ::testing::ValuesIn(experiment_files()),

@@ -17,10 +17,10 @@ using testing::expect_equal_checkpoints;
 using testing::metrics_without_times;
 using testing::name_of;
 using testing::ScratchDirectory;
+using testing::set_words;
 using testing::StopAt;
 using testing::text_of;
 using testing::Variant;
-using testing::set_words;
 using testing::write_text;
 
 void expect_equal_runs(const std::filesystem::path& whole, const std::filesystem::path& parts) {
@@ -111,11 +111,13 @@ TEST(RunSession, ImagesInColourGoOnBitForBit) {
   config.task.data = (directory / "data").string();
   config.task.validation = 0.2;
   config.train.iterations = 9;
-  for (const char* batch : {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}) {
+  for (const char* batch :
+       {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}) {
     std::string images;
     for (int image = 0; image < 3; ++image) {
       images.push_back(static_cast<char>((image + std::string_view(batch).back()) % 10));
-      for (int i = 0; i < 3072; ++i) images.push_back(static_cast<char>((i * (image + 3) + std::string_view(batch).back()) % 251));
+      for (int i = 0; i < 3072; ++i)
+        images.push_back(static_cast<char>((i * (image + 3) + std::string_view(batch).back()) % 251));
     }
     directory.write(std::string("data/cifar10/") + batch + ".bin", images);
   }
@@ -142,11 +144,20 @@ TEST(RunSession, AStreamOfEventsGoesOnBitForBit) {
 /// Every value of every column meets the others at least once in a while; all of them with THROUGHTIME_FULL.
 std::vector<Variant> variants() {
   const std::vector<std::string> tasks = {"add", "stream", "copy", "cycle_world"};
-  const std::vector<std::string> learners = {"bptt",        "recompute",      "tbptt:plain",
-                                             "tbptt:paper", "tbptt:original", "fptt",
-                                             "fpp:plain",   "fpp:decay",      "fpp:random", "sliding_tbptt",
-                                             "adaptive_tbptt", "target_propagation:chain",
-                                             "target_propagation:zero_start", "target_propagation:zeros"};
+  const std::vector<std::string> learners = {"bptt",
+                                             "recompute",
+                                             "tbptt:plain",
+                                             "tbptt:paper",
+                                             "tbptt:original",
+                                             "fptt",
+                                             "fpp:plain",
+                                             "fpp:decay",
+                                             "fpp:random",
+                                             "sliding_tbptt",
+                                             "adaptive_tbptt",
+                                             "target_propagation:chain",
+                                             "target_propagation:zero_start",
+                                             "target_propagation:zeros"};
   std::vector<std::string> optimizers;
   for (const OptimizerType* optimizer : all_optimizers()) optimizers.push_back(optimizer->name);
   const std::vector<std::string> schedules = {"constant", "factor_at", "plateau", "inverse_sqrt"};

@@ -85,8 +85,8 @@ HWY_NOINLINE void pointwise_backward(const PointwiseBackward<typename Access<N>:
         load_all<N, shape.input_rows>(d_input_at, call.d_block, d_input);
         load_all<N, shape.recurrent_rows>(d_recurrent_at, call.d_block, d_recurrent);
         load_all<N, shape.states>(call.d_state + at + unit, call.d_plane, d_state);
-        Cell::template backward_early<N>(*call.options, saved, state, Access<N>::load(call.d_gated + at + unit), d_input,
-                                         d_recurrent, d_state);
+        Cell::template backward_early<N>(*call.options, saved, state, Access<N>::load(call.d_gated + at + unit),
+                                         d_input, d_recurrent, d_state);
       } else {
         N next[shape.states], d_next[shape.states];
         load_all<N, shape.states>(call.next + at + unit, call.next_plane, next);

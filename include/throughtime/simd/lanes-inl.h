@@ -83,9 +83,7 @@ HWY_INLINE ExpParts exp_parts(Lanes x) {
 }
 
 /// A NaN stays a NaN.
-HWY_INLINE Lanes clamp_between(Lanes x, double low, double high) {
-  return smaller(Lanes(high), larger(Lanes(low), x));
-}
+HWY_INLINE Lanes clamp_between(Lanes x, double low, double high) { return smaller(Lanes(high), larger(Lanes(low), x)); }
 
 /// exp(x), zero below -87 and capped at exp(87). A NaN stays a NaN.
 HWY_INLINE Lanes exponential(Lanes x) {

@@ -41,7 +41,8 @@ class SlicePullBack {
   std::size_t plane(int k) { return slice_.rows * tape(k).hidden; }
   std::size_t d_input_stride(int k) { return layer(k).cell->shape.input_rows * tape(k).hidden + kSkew; }
   std::size_t d_recurrent_stride(int k) {
-    return layer(k).cell->shape.joint ? d_input_stride(k) : layer(k).cell->shape.recurrent_rows * tape(k).hidden + kSkew;
+    return layer(k).cell->shape.joint ? d_input_stride(k)
+                                      : layer(k).cell->shape.recurrent_rows * tape(k).hidden + kSkew;
   }
   float* d_recurrent(int k) { return layer(k).cell->shape.joint ? work(k).d_input.data() : work(k).d_recurrent.data(); }
   bool needs_input_gradient(int k) const { return k > 0 || (call_.gradient && packed(0).input_back.panels() > 0); }
@@ -69,8 +70,7 @@ class SlicePullBack {
   }
 
   void load_end_cotangent() {
-    for (int k = 0; k <= top(); ++k)
-      std::memset(work(k).cotangent.data(), 0, work(k).cotangent.bytes());
+    for (int k = 0; k <= top(); ++k) std::memset(work(k).cotangent.data(), 0, work(k).cotangent.bytes());
     if (call_.end_cotangent)
       for_each_state([&](float* own, std::size_t at, int count) { std::copy_n(call_.end_cotangent + at, count, own); });
   }
@@ -137,8 +137,8 @@ class SlicePullBack {
                       packed(k).input_back, slice_.d_below.data(), tape(k).inputs, false);
   }
 
-  /// The first of the steps up to l that a single row takes in one call: nothing enters between them, none is held, none
-  /// but the first is reset. Behind l: step l is held.
+  /// The first of the steps up to l that a single row takes in one call: nothing enters between them, none is held,
+  /// none but the first is reset. Behind l: step l is held.
   int first_of_run(int k, int begin, int l) const {
     const Window& window = call_.window;
     if (window.holds_at(l, slice_.first)) return l + 1;
@@ -150,7 +150,8 @@ class SlicePullBack {
   }
   /// Steps [first, l] of a row alone. Returns whether the first was reset.
   bool run_row(int k, int first, int l, int begin) {
-    const bool reset = copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), first, first);
+    const bool reset =
+        copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), first, first);
     pull_back_row(context_, slice_, static_cast<std::size_t>(k), first, l + 1, first - begin, d_input_stride(k),
                   d_recurrent_stride(k), reset);
     if (reset) std::memset(work(k).cotangent.data(), 0, work(k).cotangent.bytes());
@@ -325,8 +326,8 @@ class SlicePullBack {
     float* recurrent = in_place ? call_.in_place + context_.model.parameters().block(layer(k).weight_hh).offset
                                 : sums.recurrent_weights.data();
     add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k),
-                        gate_rows(k, shape.recurrent_rows - shape.late_rows),
-                        previous_outputs(k, begin, end, resets), hidden, hidden, recurrent, started);
+                        gate_rows(k, shape.recurrent_rows - shape.late_rows), previous_outputs(k, begin, end, resets),
+                        hidden, hidden, recurrent, started);
     if (late > 0)
       add_weight_gradient(context_.products, rows, d_gates + early_gates, d_recurrent_stride(k), late,
                           tape(k).saved.data() + shape.gated * tape(k).saved_plane + begin * plane(k), hidden, hidden,
@@ -349,29 +350,30 @@ class SlicePullBack {
       mask_rows(site, begin, end, context_.model.inputs(), tape(0).inputs, slice_.d_below.data());
     const PackedLinear& encoder = context_.packed.encoder;
     const std::size_t raw = padded(context_.model.raw_inputs());
-    float* d_raw = slice_.d_raw.size() > 0 ? slice_.d_raw.data() + static_cast<std::size_t>(begin) * slice_.rows * raw
-                                           : nullptr;
+    float* d_raw =
+        slice_.d_raw.size() > 0 ? slice_.d_raw.data() + static_cast<std::size_t>(begin) * slice_.rows * raw : nullptr;
     if (encoder.outputs == 0) {
       std::copy_n(slice_.d_below.data(), rows * raw, d_raw);
       return;
     }
     const float* inputs = slice_.raw.data() + static_cast<std::size_t>(begin) * slice_.rows * raw;
     LinearGradient& sums = slice_.encoder_gradient;
-    add_weight_gradient(context_.products, rows, slice_.d_below.data(), tape(0).inputs, encoder.outputs, inputs, raw, raw,
-                        sums.weights.data(), started_);
+    add_weight_gradient(context_.products, rows, slice_.d_below.data(), tape(0).inputs, encoder.outputs, inputs, raw,
+                        raw, sums.weights.data(), started_);
     add_bias(rows, slice_.d_below.data(), tape(0).inputs, sums.bias);
     if (d_raw)
-      multiply_panels(context_.products, rows, slice_.d_below.data(), tape(0).inputs, encoder.backward, d_raw, raw, false);
+      multiply_panels(context_.products, rows, slice_.d_below.data(), tape(0).inputs, encoder.backward, d_raw, raw,
+                      false);
   }
 
   const Context& context_;
   const PullBackArrays& call_;
   Slice& slice_;
-  std::size_t size_;         // S
+  std::size_t size_;                    // S
   PointwiseBackward<float> pointwise_;  // of the layer that is worked on
   Product product_;                     // likewise: gates times the recurrent weights
   bool one_panel_ = false;              // which that product covers
-  bool started_ = false;     // the gradients hold a chunk already
+  bool started_ = false;                // the gradients hold a chunk already
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace throughtime::cpu {
 
 namespace {
 
-constexpr std::size_t kTaskElements = 16384;  // of the flat vector, for one task
+constexpr std::size_t kTaskElements = 16384;    // of the flat vector, for one task
 constexpr std::size_t kInlineElements = 65536;  // below that, waking a thread costs more than it saves
 
 }  // namespace
@@ -46,7 +46,8 @@ GradientCollector::GradientCollector(const Model& model) : products_(product_ker
   add_block(model, Kind::head_bias, 0, model.head_bias, model.linear_outputs(), 1);
   add_block(model, Kind::head_constants, 0, model.head_constants, model.head().constants, 1);
   const auto in_place = [](const Task& task) { return task.in_place; };
-  few_ = elements_ == model.parameters().size() && elements_ <= kFewParameters && std::ranges::none_of(tasks_, in_place);
+  few_ =
+      elements_ == model.parameters().size() && elements_ <= kFewParameters && std::ranges::none_of(tasks_, in_place);
 }
 
 void GradientCollector::prepare(std::vector<Slice>& slices) const {
@@ -74,7 +75,8 @@ void GradientCollector::add_block(const Model& model, Kind kind, int layer, int 
     task.column_stride = transposed ? all_rows / height * padded(height) : 1;
     task.from = first / height * padded(height) * stride;
     task.to = place.offset + first * width;
-    task.in_place = kind == Kind::recurrent_weights && written_in_place(model.layers()[static_cast<std::size_t>(layer)]);
+    task.in_place =
+        kind == Kind::recurrent_weights && written_in_place(model.layers()[static_cast<std::size_t>(layer)]);
     add_task(task, std::max<std::size_t>(1, kTaskElements / width));
   }
   elements_ += place.size();
@@ -97,17 +99,28 @@ void GradientCollector::add_task(Task task, std::size_t step) {
 const float* GradientCollector::share(const Slice& slice, const Task& task) {
   const std::size_t layer = static_cast<std::size_t>(task.layer);
   switch (task.kind) {
-    case Kind::input_weights: return slice.layer_gradients[layer].input_weights.data();
-    case Kind::recurrent_weights: return slice.layer_gradients[layer].recurrent_weights.data();
-    case Kind::input_bias: return slice.layer_gradients[layer].input_bias.data();
-    case Kind::recurrent_bias: return slice.layer_gradients[layer].recurrent_bias.data();
-    case Kind::encoder: return slice.encoder_gradient.weights.data();
-    case Kind::encoder_bias: return slice.encoder_gradient.bias.data();
-    case Kind::inner: return slice.head_inner_gradient.weights.data();
-    case Kind::inner_bias: return slice.head_inner_gradient.bias.data();
-    case Kind::head: return slice.head_gradient.weights.data();
-    case Kind::head_bias: return slice.head_gradient.bias.data();
-    case Kind::head_constants: return slice.head_gradient.bias.data() + slice.head_gradient.outputs;
+    case Kind::input_weights:
+      return slice.layer_gradients[layer].input_weights.data();
+    case Kind::recurrent_weights:
+      return slice.layer_gradients[layer].recurrent_weights.data();
+    case Kind::input_bias:
+      return slice.layer_gradients[layer].input_bias.data();
+    case Kind::recurrent_bias:
+      return slice.layer_gradients[layer].recurrent_bias.data();
+    case Kind::encoder:
+      return slice.encoder_gradient.weights.data();
+    case Kind::encoder_bias:
+      return slice.encoder_gradient.bias.data();
+    case Kind::inner:
+      return slice.head_inner_gradient.weights.data();
+    case Kind::inner_bias:
+      return slice.head_inner_gradient.bias.data();
+    case Kind::head:
+      return slice.head_gradient.weights.data();
+    case Kind::head_bias:
+      return slice.head_gradient.bias.data();
+    case Kind::head_constants:
+      return slice.head_gradient.bias.data() + slice.head_gradient.outputs;
   }
   return nullptr;
 }
@@ -156,14 +169,16 @@ void GradientCollector::run(const Context& context, const PullBackArrays& call, 
   if (context.model.embedding >= 0) add_embedding(context, call, slices, add, gradient);
 }
 
-void GradientCollector::add_mapped(const Context& context, const std::vector<Slice>& slices, bool add, float* gradient) {
+void GradientCollector::add_mapped(const Context& context, const std::vector<Slice>& slices, bool add,
+                                   float* gradient) {
   for (const int k : mapped_) {
     const Layer& layer = context.model.layers()[static_cast<std::size_t>(k)];
     if (layer.weight_hh < 0) continue;
     const ParameterBlock& block = context.model.parameters().block(layer.weight_hh);
     if (!add) std::fill_n(gradient + block.offset, block.size(), 0.0f);
     const std::size_t hidden = layer.hidden;
-    Task group{.kind = Kind::recurrent_weights, .layer = k, .rows = hidden, .columns = hidden, .stride = padded(hidden)};
+    Task group{
+        .kind = Kind::recurrent_weights, .layer = k, .rows = hidden, .columns = hidden, .stride = padded(hidden)};
     for (int g = 0; g < layer.cell->shape.recurrent_rows; ++g) {
       run_task(group, slices, true, false, effective_.data());
       group.from += padded(hidden) * group.stride;
@@ -190,8 +205,8 @@ void GradientCollector::add_embedding(const Context& context, const PullBackArra
         for (std::size_t i = 0; i < width; ++i) to[i] += from[i];
       }
   if (model.head_weight != model.embedding) return;
-  const Task all{.kind = Kind::head, .rows = static_cast<std::size_t>(model.outputs()), .columns = width,
-                 .stride = padded(width)};
+  const Task all{
+      .kind = Kind::head, .rows = static_cast<std::size_t>(model.outputs()), .columns = width, .stride = padded(width)};
   run_task(all, slices, call.losses, true, table);
 }
 

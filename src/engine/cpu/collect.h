@@ -60,8 +60,8 @@ class GradientCollector {
   std::vector<Task> tasks_;
   std::size_t elements_ = 0;  // of the tasks
   bool few_ = false;          // tasks move the whole gradient, and it is short
-  std::vector<int> mapped_;  // layers whose recurrent weights go through a map
-  Array effective_;          // dL/d(effective weights) of the largest of them
+  std::vector<int> mapped_;   // layers whose recurrent weights go through a map
+  Array effective_;           // dL/d(effective weights) of the largest of them
 };
 
 }  // namespace throughtime::cpu

@@ -20,8 +20,8 @@ void gather_raw(const Context& context, const Window& window, const Slice& slice
   const InputConfig& input = context.model.config().input;
   const bool embedded = context.model.embedding >= 0;
   const int token_width = embedded ? input.embedding : input.vocabulary;
-  const float* table = embedded ? context.parameters + context.model.parameters().block(context.model.embedding).offset
-                                : nullptr;
+  const float* table =
+      embedded ? context.parameters + context.model.parameters().block(context.model.embedding).offset : nullptr;
   const std::size_t step_stride = slice.rows * stride;
   for (int r = 0; r < slice.rows; ++r, to += stride) {
     Place place = place_at(window, begin, slice.first + r);
@@ -47,8 +47,8 @@ void gather_raw(const Context& context, const Window& window, const Slice& slice
 }
 
 /// [R][stride] *= the masks of all rows of the slice at `step`.
-void mask_rows(const Context& context, const DropoutSite& site, const Window& window, Slice& slice, int step, float* rows,
-               std::size_t stride, int width) {
+void mask_rows(const Context& context, const DropoutSite& site, const Window& window, Slice& slice, int step,
+               float* rows, std::size_t stride, int width) {
   for (int r = 0; r < slice.rows; ++r)
     multiply_by_mask(context, site, window, slice, step, r, rows + r * stride, width);
 }
@@ -91,7 +91,8 @@ void load_state(const Context& context, const float* from, Slice& slice) {
         continue;
       }
       context.products.copy_rows(false, static_cast<std::size_t>(slice.rows), static_cast<std::size_t>(layer.hidden),
-                                 from + slice.first * size + layer.state_offset + tensor * layer.hidden, size, to, stride);
+                                 from + slice.first * size + layer.state_offset + tensor * layer.hidden, size, to,
+                                 stride);
     }
   }
 }

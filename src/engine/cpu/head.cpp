@@ -71,7 +71,8 @@ class HeadBlock {
 
   void mask_logits(int i, float* values) {
     const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
-    multiply_by_mask(context_, logits_dropout_, pass_.window, slice_, step, row, values, context_.model.linear_outputs());
+    multiply_by_mask(context_, logits_dropout_, pass_.window, slice_, step, row, values,
+                     context_.model.linear_outputs());
   }
 
   /// The outputs that no linear layer makes.
@@ -86,7 +87,8 @@ class HeadBlock {
   void finish_row(int i) {
     const Window& window = pass_.window;
     const int outputs = context_.model.outputs();
-    const int step = work_.step[static_cast<std::size_t>(i)], row = slice_.first + work_.row[static_cast<std::size_t>(i)];
+    const int step = work_.step[static_cast<std::size_t>(i)],
+              row = slice_.first + work_.row[static_cast<std::size_t>(i)];
     const std::size_t at = static_cast<std::size_t>(step) * window.batch + row;
     float* z = work_.outputs.data() + i * output_stride_;
     if (logits_masked()) mask_logits(i, z);
@@ -112,8 +114,8 @@ class HeadBlock {
       add_gradient(slice_.head_gradient, outer, work_.outputs.data(), output_stride_, features(), feature_stride());
     }
     if (inner_used()) {
-      multiply_panels(context_.products, rows_, work_.outputs.data(), output_stride_, outer.backward, work_.d_inner.data(),
-                      inner_stride_, false);
+      multiply_panels(context_.products, rows_, work_.outputs.data(), output_stride_, outer.backward,
+                      work_.d_inner.data(), inner_stride_, false);
       if (pass_.d_parameters)
         add_gradient(slice_.head_inner_gradient, inner, work_.d_inner.data(), inner_stride_, work_.hidden.data(),
                      hidden_stride_);
@@ -134,8 +136,8 @@ class HeadBlock {
     copy_padded(d, hidden_stride_, slice_.sent_back(step, row));
   }
 
-  void add_gradient(LinearGradient& sums, const PackedLinear& linear, const float* d, std::size_t d_stride, const float* x,
-                    std::size_t x_stride) {
+  void add_gradient(LinearGradient& sums, const PackedLinear& linear, const float* d, std::size_t d_stride,
+                    const float* x, std::size_t x_stride) {
     const std::size_t outputs = sums.bias.size();
     if (slice_.head_rows == 0) std::memset(sums.bias.data(), 0, outputs * sizeof(float));
     add_weight_gradient(context_.products, rows_, d, d_stride, linear.outputs, x, x_stride, padded(linear.inputs),

@@ -25,9 +25,7 @@ ForwardPanels::ForwardPanels(int groups, int rows, int depth, int units)
   data_ = Array(width() * depth);
 }
 
-int ForwardPanels::units(int panel) const {
-  return std::min(units_, static_cast<int>(padded_rows_) - panel * units_);
-}
+int ForwardPanels::units(int panel) const { return std::min(units_, static_cast<int>(padded_rows_) - panel * units_); }
 
 void ForwardPanels::pack(const float* weights) {
   for (int p = 0; p < panels_; ++p) {
@@ -36,7 +34,8 @@ void ForwardPanels::pack(const float* weights) {
     for (int g = 0; g < groups_; ++g)
       for (int u = 0; u < here && first + u < rows_; u += kPad) {
         const float* from = weights + (static_cast<std::size_t>(g) * rows_ + first + u) * depth_;
-        kernels().transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u, columns(p));
+        kernels().transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u,
+                            columns(p));
       }
   }
 }

@@ -64,8 +64,8 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
 /// Carries cotangents back through the window; leaves the slice's share of the gradient in the slice.
 void pull_back_slice(const Context& context, const PullBackArrays& call, Slice& slice);
 
-/// Writes the inputs of steps [begin, end) that the first layer sees, from `slot` on, and what lies before them: tokens,
-/// reals, encoder, dropout.
+/// Writes the inputs of steps [begin, end) that the first layer sees, from `slot` on, and what lies before them:
+/// tokens, reals, encoder, dropout.
 void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, int begin, int end,
                    int slot);
 
@@ -93,8 +93,8 @@ void multiply_by_mask(const Context& context, const DropoutSite& site, const Win
 
 /// Zeroes the rows [R][stride] of the slice that are reset before `step`.
 void zero_reset_rows(const Window& window, const Slice& slice, int step, std::size_t stride, float* rows);
-/// Copies layer k's state before `step`, which lies in `slot`, into its workspace with reset rows zeroed. Returns false,
-/// and copies nothing, where no row of the slice is reset.
+/// Copies layer k's state before `step`, which lies in `slot`, into its workspace with reset rows zeroed. Returns
+/// false, and copies nothing, where no row of the slice is reset.
 bool copy_state_with_resets(const Context& context, const Window& window, Slice& slice, std::size_t k, int step,
                             int slot);
 /// Whether a row of the slice is held at `step`.
@@ -126,6 +126,7 @@ void multiply_panels(const ProductKernels& products, int rows, const float* a, s
 
 /// weights [outputs, inputs_padded] (+)= d^T x over `rows` rows; outputs are the first columns of d.
 void add_weight_gradient(const ProductKernels& products, int rows, const float* d, std::size_t d_stride, int outputs,
-                         const float* x, std::size_t x_stride, std::size_t inputs_padded, float* weights, bool accumulate);
+                         const float* x, std::size_t x_stride, std::size_t inputs_padded, float* weights,
+                         bool accumulate);
 
 }  // namespace throughtime::cpu

@@ -13,7 +13,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using Vector = hn::Vec<Tag>;
 
-// A tile of rows x vectors of C lives in registers: 24 accumulators where there are 32 registers, 12 where there are 16.
+// A tile of rows x vectors of C lives in registers: 24 accumulators of 32 registers, 12 of 16.
 #if HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kAccumulators = 24;
 constexpr int kMostVectors = 4;
@@ -87,7 +87,8 @@ HWY_NOINLINE void single_row(const Product& p, int row, int column) {
       for (int chain = 0; chain < chains; ++chain) {
         const Vector left = hn::Set(d, a[k + chain]);
         const float* at = b + (k + chain) * term.b_stride;
-        for (int v = 0; v < vectors; ++v) part[chain][v] = hn::MulAdd(left, hn::LoadU(d, at + v * lanes), part[chain][v]);
+        for (int v = 0; v < vectors; ++v)
+          part[chain][v] = hn::MulAdd(left, hn::LoadU(d, at + v * lanes), part[chain][v]);
       }
     for (; k < term.depth; ++k) {
       const Vector left = hn::Set(d, a[k]);
@@ -179,8 +180,10 @@ HWY_INLINE void transpose_four(const float* from, std::size_t from_stride, float
   const hn::RepartitionToWide<decltype(d)> wide;
   const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_stride);
   const auto c = hn::LoadU(d, from + 2 * from_stride), e = hn::LoadU(d, from + 3 * from_stride);
-  const auto ab_low = hn::BitCast(wide, hn::InterleaveLower(d, a, b)), ab_high = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
-  const auto ce_low = hn::BitCast(wide, hn::InterleaveLower(d, c, e)), ce_high = hn::BitCast(wide, hn::InterleaveUpper(d, c, e));
+  const auto ab_low = hn::BitCast(wide, hn::InterleaveLower(d, a, b)),
+             ab_high = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
+  const auto ce_low = hn::BitCast(wide, hn::InterleaveLower(d, c, e)),
+             ce_high = hn::BitCast(wide, hn::InterleaveUpper(d, c, e));
   hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_low, ce_low)), d, to);
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_low, ce_low)), d, to + to_stride);
   hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_high, ce_high)), d, to + 2 * to_stride);
@@ -233,7 +236,9 @@ void copy_rows(bool add, std::size_t rows, std::size_t columns, const float* fro
     }
 }
 
-ProductKernels make_product_kernels() { return {multiply, multiply_transposed, add_rows, transpose, sum_of_squares, copy_rows}; }
+ProductKernels make_product_kernels() {
+  return {multiply, multiply_transposed, add_rows, transpose, sum_of_squares, copy_rows};
+}
 
 }  // namespace throughtime::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -47,8 +47,8 @@ struct ProductKernels {
                     std::size_t to_stride) = nullptr;
   double (*sum_of_squares)(std::size_t n, const float* x) = nullptr;
   /// to [rows, columns] = or += from; nothing behind the columns is touched.
-  void (*copy_rows)(bool add, std::size_t rows, std::size_t columns, const float* from, std::size_t from_stride, float* to,
-                    std::size_t to_stride) = nullptr;
+  void (*copy_rows)(bool add, std::size_t rows, std::size_t columns, const float* from, std::size_t from_stride,
+                    float* to, std::size_t to_stride) = nullptr;
 };
 
 ProductKernels product_kernels();

@@ -18,11 +18,11 @@ inline constexpr int kSkew = 16;
 
 /// What a slice keeps of one layer. R = rows of the slice, Hp and Dp = padded widths, L = steps kept.
 struct LayerTape {
-  std::size_t hidden = 0;  // Hp
-  std::size_t inputs = 0;  // Dp
-  Array states;            // [states][L + 1][R][Hp]; slot 0 is the initial state
-  Array saved;             // [saved][L][R][Hp]
-  Array input;             // [L][R][Dp]; empty where the layer below's output is read as it is
+  std::size_t hidden = 0;                        // Hp
+  std::size_t inputs = 0;                        // Dp
+  Array states;                                  // [states][L + 1][R][Hp]; slot 0 is the initial state
+  Array saved;                                   // [saved][L][R][Hp]
+  Array input;                                   // [L][R][Dp]; empty where the layer below's output is read as it is
   std::size_t state_plane = 0, saved_plane = 0;  // numbers between tensors
 };
 
@@ -60,7 +60,7 @@ struct LayerWork {
 
 /// Workspaces of the head, for at most kChunkRows rows.
 struct HeadWork {
-  Array hidden, inner, outputs;      // [rows][padded width (+ kSkew)]
+  Array hidden, inner, outputs;  // [rows][padded width (+ kSkew)]
   Array d_hidden, d_inner;
   std::vector<std::int32_t> step, row;  // of each gathered row
 };
@@ -74,20 +74,20 @@ struct Slice {
 
   Array raw;  // [L][R][raw inputs, padded], where an encoder follows
   std::vector<LayerTape> layers;
-  Array d_top;                  // [losses][R][Hp]: what the head sends back, where the weight is not 0
+  Array d_top;                          // [losses][R][Hp]: what the head sends back, where the weight is not 0
   std::vector<std::int32_t> loss_slot;  // [L]: the place in d_top of a step with a loss, else -1
   std::vector<LayerWork> work;
-  Array d_below;                // [C][R][widest input, padded]
-  Array d_raw;                  // [L][R][raw inputs, padded], where an embedding is trained
-  Array mask;                   // [widest]
+  Array d_below;  // [C][R][widest input, padded]
+  Array d_raw;    // [L][R][raw inputs, padded], where an embedding is trained
+  Array mask;     // [widest]
   HeadWork head;
 
   std::vector<LayerGradient> layer_gradients;
   LinearGradient encoder_gradient, head_inner_gradient, head_gradient;
   std::vector<const float*> flat;  // [P] of a small model: where each number of the gradient lies above; else empty
-  double loss = 0;              // sum of weight * loss of the last unroll
-  double correct = 0;           // sum of the weights of its right predictions
-  int head_rows = 0;            // rows that the head's gradients sum over; 0: they hold nothing
+  double loss = 0;                 // sum of weight * loss of the last unroll
+  double correct = 0;              // sum of the weights of its right predictions
+  int head_rows = 0;               // rows that the head's gradients sum over; 0: they hold nothing
 
   /// dL/dh that the head sent back to row `row` at a step with a loss.
   float* sent_back(int step, int row) {
@@ -111,9 +111,9 @@ class CpuTape final : public Tape {
   // The unroll that the tape holds.
   int steps = 0;
   bool training = false;
-  std::uint64_t version = 0;      // of the parameters
+  std::uint64_t version = 0;  // of the parameters
   std::int32_t parameters = -1;
-  bool head_ready = false;        // d_top and the head's gradients are those of the whole window
+  bool head_ready = false;  // d_top and the head's gradients are those of the whole window
 
  private:
   void add_layer(const Model& model, Slice& slice, std::size_t index);

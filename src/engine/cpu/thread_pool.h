@@ -25,7 +25,8 @@ class ThreadPool {
   /// Of the exceptions thrown, the one of the lowest task number is rethrown: the same for any thread count.
   template <class Task>
   void run(int count, const Task& task) {
-    run_tasks(count, [](const void* context, int index) { (*static_cast<const Task*>(context))(index); }, &task);
+    run_tasks(
+        count, [](const void* context, int index) { (*static_cast<const Task*>(context))(index); }, &task);
   }
 
  private:

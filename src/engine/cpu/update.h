@@ -20,9 +20,9 @@ struct UpdateArrays {
   float* diagnostics = nullptr;
 };
 
-/// One update of the flat vector in blocks of fixed size: a pass that makes the whole gradient and its norm, where one is
-/// needed, and a pass that clips, steps and settles the regulariser while a block is in the cache. Sums over blocks are
-/// added in their order: the same bits for any thread count.
+/// One update of the flat vector in blocks of fixed size: a pass that makes the whole gradient and its norm, where one
+/// is needed, and a pass that clips, steps and settles the regulariser while a block is in the cache. Sums over blocks
+/// are added in their order: the same bits for any thread count.
 class Updater {
  public:
   Updater() : products_(product_kernels()), regulariser_(fast_regulariser()) {}

@@ -26,9 +26,9 @@ void ReferenceEngine::unroll(const UnrollCall& call) {
   check_unroll(model_, call);
   ReferenceTape& tape = own_tape("unroll", call.tape, model_);
   const std::size_t size = static_cast<std::size_t>(call.window.batch) * model_.state_size();
-  const UnrollOutputs outputs{change_or_null(call.losses), change_or_null(call.loss_sum),
+  const UnrollOutputs outputs{change_or_null(call.losses),      change_or_null(call.loss_sum),
                               change_or_null(call.correct_sum), change_or_null(call.predictions),
-                              change_or_null(call.states), call.state_steps};
+                              change_or_null(call.states),      call.state_steps};
   const double* initial = numbers_or_null(call.initial_state);
   double* final = change_or_null(call.final_state);
   if (initial)

@@ -26,10 +26,11 @@ struct Case {
 };
 
 void expect_right(const ProductKernels& kernels, const Case& c) {
-  SCOPED_TRACE(fmt::format("rows {} columns {} depth {}+{} bias {} accumulate {} transposed {}", c.rows, c.columns, c.depth,
-                           c.second_depth, c.bias, c.accumulate, c.transposed));
+  SCOPED_TRACE(fmt::format("rows {} columns {} depth {}+{} bias {} accumulate {} transposed {}", c.rows, c.columns,
+                           c.depth, c.second_depth, c.bias, c.accumulate, c.transposed));
   constexpr std::size_t offset = 3;
-  const std::size_t stride = std::max(c.rows, c.depth + c.second_depth) + 5, b_stride = c.columns + 1, c_stride = c.columns + 7;
+  const std::size_t stride = std::max(c.rows, c.depth + c.second_depth) + 5, b_stride = c.columns + 1,
+                    c_stride = c.columns + 7;
   const std::size_t height = std::max(c.rows, c.depth + c.second_depth) + 1;
   const auto a = numbers(offset + height * stride, 1), a2 = numbers(offset + height * stride, 2);
   const auto b = numbers(offset + height * b_stride, 3), b2 = numbers(offset + height * b_stride, 4);
@@ -93,7 +94,8 @@ TEST(Products, TransposeTurnsAnyShape) {
         product_kernels().transpose(from.data() + 1, from_stride, rows, depth, to.data() + 1, to_stride);
         for (int k = 0; k < depth; ++k)
           for (std::size_t r = 0; r < to_stride && 1 + k * to_stride + r < to.size(); ++r)
-            ASSERT_EQ(to[1 + k * to_stride + r], r < static_cast<std::size_t>(rows) ? from[1 + r * from_stride + k] : -1.0f);
+            ASSERT_EQ(to[1 + k * to_stride + r],
+                      r < static_cast<std::size_t>(rows) ? from[1 + r * from_stride + k] : -1.0f);
       }
   });
 }

@@ -99,8 +99,8 @@ TEST(Unroll, AddsToTheLossSum) {
 
 TEST(Unroll, AddsTheWeightsOfRightPredictions) {
   for (const char* name : {"reference", "cpu"}) {
-    const Problem problem =
-        random_problem({.model = with_head(stack_of("gru", {3}), "softmax", 3), .steps = 20, .batch = 40, .zero_weights = 0.5});
+    const Problem problem = random_problem(
+        {.model = with_head(stack_of("gru", {3}), "softmax", 3), .steps = 20, .batch = 40, .zero_weights = 0.5});
     EngineRun run(problem, {.name = name, .threads = 1, .communicator = nullptr});
     const Unrolled out = run.unroll();
     double wanted = 0;
@@ -108,7 +108,8 @@ TEST(Unroll, AddsTheWeightsOfRightPredictions) {
       for (int row = 0; row < 40; ++row) {
         if (problem.window.weight_at(step, row) == 0) continue;
         const double* p = out.predictions.data() + 3 * (step * 40 + row);
-        const Source& source = problem.sources[static_cast<std::size_t>(problem.window.source[static_cast<std::size_t>(row)])];
+        const Source& source =
+            problem.sources[static_cast<std::size_t>(problem.window.source[static_cast<std::size_t>(row)])];
         const auto at = static_cast<std::size_t>(problem.window.start[static_cast<std::size_t>(row)] + step);
         if (std::max_element(p, p + 3) - p == source.labels[at]) wanted += problem.window.weight_at(step, row);
       }
