@@ -160,16 +160,6 @@ StoredResult gather(const Undertaking& task, const std::vector<Outcome>& outcome
   return stored;
 }
 
-/// The paper's values as lines, each once.
-void add_references(Chart& figure, const Claim& claim) {
-  for (const auto& [arm, value] : claim.values) {
-    const std::string label = "paper, " + arm;
-    const auto known = [&](const ReferenceLine& line) { return line.label == label; };
-    if (std::none_of(figure.references.begin(), figure.references.end(), known))
-      figure.references.push_back({label, value});
-  }
-}
-
 std::vector<RunGroup> groups_of(const Undertaking& task) {
   std::vector<std::string> runs;
   for (const Part& part : task.parts)
@@ -189,27 +179,29 @@ void store(const Undertaking& task, const StoredResult& stored, const std::vecto
     fmt::print(stderr, "curves of claims that did not hold need gnuplot; none were kept\n");
 }
 
-/// The report of all runs: the verdicts first, then the curves with the paper's values, then the rules of each claim.
+/// The report of all runs: the verdicts, the curves of each claim with the paper's values, all other curves where they
+/// can be told apart, then the rules of each claim.
 void write_report(const Undertaking& task, const StoredResult& stored, const std::vector<RunGroup>& groups,
                   const std::filesystem::path& path) {
   if (groups.empty()) return;
   const ResultSpec& spec = task.spec;
   const std::string title = fmt::format("{}: {} ({})", spec.name, spec.title, scale_text(stored.scale));
-  Report report = make_report(groups, {.title = title});
+  Report report = make_report(groups, {.title = title, .figures = groups.size() <= most_groups_of_a_figure});
   std::vector<ReportTable> tables = {claims_table(spec, stored)};
-  for (const Claim& claim : spec.claims) {
+  for (std::size_t i = 0; i < spec.claims.size(); ++i) {
+    const Claim& claim = spec.claims[i];
     const Verdict verdict = judge(spec, claim, stored);
     if (verdict.word == not_run) continue;
     tables.push_back(rules_table(claim, verdict));
+    tables.back().title = fmt::format("{}. {}", i + 1, claim.says);
     tables.push_back(values_table(spec, claim, stored));
-    for (Chart& figure : report.figures)
-      if (figure.title == spoken(claim.measure.metric)) add_references(figure, claim);
   }
-  std::stable_partition(report.figures.begin(), report.figures.end(), [&](const Chart& figure) {
-    return std::any_of(spec.claims.begin(), spec.claims.end(),
-                       [&](const Claim& claim) { return figure.title == spoken(claim.measure.metric); });
-  });
   report.tables.insert(report.tables.begin(), tables.begin(), tables.end());
+  std::vector<Chart> figures = claim_charts(spec, stored, groups);
+  for (const Chart& other : report.figures)
+    if (std::none_of(figures.begin(), figures.end(), [&](const Chart& one) { return same_curves(one, other); }))
+      figures.push_back(other);
+  report.figures = std::move(figures);
   replace_file(path, html_of(report));
 }
 

@@ -32,6 +32,7 @@ struct Chart {
   bool log_y = false;
   std::vector<Curve> curves;
   std::vector<ReferenceLine> references = {};
+  std::string caption = {};  // sentences below it on a page
 };
 
 /// Whether gnuplot is there to draw pictures; drawing in the terminal does not need it.

@@ -21,6 +21,7 @@ p { margin: .3rem 0 .8rem; max-width: 75em; color: var(--soft); }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 1rem; }
 figure, .table, details, .troubles { margin: 0; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; }
 figure { position: relative; padding: .5rem; } figure svg { width: 100%; height: auto; display: block; }
+figcaption { padding: .25rem .75rem .5rem; color: var(--soft); font-size: .9rem; }
 .table { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .35rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 tr:last-child td { border-bottom: 0; } th { color: var(--soft); font-weight: 600; } .text { text-align: left; }
@@ -105,7 +106,11 @@ std::string figures_html(const std::vector<Chart>& figures) {
            "<p class=\"missing\">The pictures are drawn by gnuplot, which is not installed (Debian: apt install "
            "gnuplot-nox); install it and write this report again.</p>\n";
   html += "<div class=\"figures\">\n";
-  for (const Chart& figure : figures) html += "<figure>" + svg_of(figure) + "</figure>\n";
+  for (const Chart& figure : figures) {
+    const std::string caption =
+        figure.caption.empty() ? "" : fmt::format("<figcaption>{}</figcaption>", shown(figure.caption));
+    html += "<figure>" + svg_of(figure) + caption + "</figure>\n";
+  }
   return html + "</div>\n";
 }
 

@@ -134,14 +134,24 @@ ReportTable comparison_table(const std::vector<RunGroup>& groups) {
   return table;
 }
 
+/// A row for each option, or for each group where they are many: pages scroll downwards.
 ReportTable difference_table(const std::vector<RunGroup>& groups, const std::vector<std::string>& keys) {
-  ReportTable table{
-      .title = "What was different", .note = "", .columns = {"option"}, .rows = {}, .text_columns = groups.size() + 1};
-  for (const RunGroup& group : groups) table.columns.push_back(group.name);
-  for (const std::string& key : keys) {
-    table.rows.push_back({key});
-    for (const RunGroup& group : groups) table.rows.back().push_back(group.runs.front().option(key));
+  const bool many = groups.size() > most_groups_of_a_figure;
+  ReportTable table{.title = "What was different", .note = "", .columns = {many ? "run" : "option"}, .rows = {}};
+  if (many) {
+    table.columns.insert(table.columns.end(), keys.begin(), keys.end());
+    for (const RunGroup& group : groups) {
+      table.rows.push_back({group.name});
+      for (const std::string& key : keys) table.rows.back().push_back(group.runs.front().option(key));
+    }
+  } else {
+    for (const RunGroup& group : groups) table.columns.push_back(group.name);
+    for (const std::string& key : keys) {
+      table.rows.push_back({key});
+      for (const RunGroup& group : groups) table.rows.back().push_back(group.runs.front().option(key));
+    }
   }
+  table.text_columns = table.columns.size();
   return table;
 }
 
@@ -180,20 +190,19 @@ Chart over_time(const std::vector<RunGroup>& groups, Chart chart, const std::str
   return chart;
 }
 
-}  // namespace
-
-std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const ReportOptions& options) {
-  const std::vector<std::string> worth = drawn_metrics(groups);
+void require_known(const std::vector<RunGroup>& groups, const std::vector<std::string>& metrics) {
   std::vector<std::string> known;
   for (const RunGroup& group : groups)
     for (const RunRecord& run : group.runs) known.insert(known.end(), run.metrics.begin(), run.metrics.end());
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  for (const std::string& metric : options.metrics)
+  for (const std::string& metric : metrics)
     if (!std::binary_search(known.begin(), known.end(), metric)) refuse_unknown("report", "metric", metric, known);
+}
 
+std::vector<Chart> figures_of(const std::vector<RunGroup>& groups, const ReportOptions& options) {
   std::vector<Chart> figures;
-  for (const std::string& metric : options.metrics.empty() ? worth : options.metrics) {
+  for (const std::string& metric : options.metrics.empty() ? drawn_metrics(groups) : options.metrics) {
     const bool log = options.log || wants_log(groups, metric);
     figures.push_back(chart_of(groups, metric, options.smooth, log));
     // What users look for first is also shown at equal cost.
@@ -202,6 +211,31 @@ std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const Repor
     if (!timed.curves.empty()) figures.push_back(timed);
   }
   return figures;
+}
+
+/// All figures of the first groups, then of the next ones, so that no picture has more than can be told apart.
+std::vector<Chart> legible_figures(const std::vector<RunGroup>& groups, const ReportOptions& options) {
+  constexpr std::size_t most = most_groups_of_a_figure;
+  require_known(groups, options.metrics);
+  if (groups.size() <= most) return figures_of(groups, options);
+  std::vector<Chart> figures;
+  for (std::size_t begin = 0; begin < groups.size(); begin += most) {
+    const std::size_t end = std::min(begin + most, groups.size());
+    const std::vector<RunGroup> some(groups.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     groups.begin() + static_cast<std::ptrdiff_t>(end));
+    for (Chart& figure : figures_of(some, options)) {
+      figure.title += fmt::format(" (runs {} to {} of {})", begin + 1, end, groups.size());
+      figures.push_back(std::move(figure));
+    }
+  }
+  return figures;
+}
+
+}  // namespace
+
+std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const ReportOptions& options) {
+  require_known(groups, options.metrics);
+  return figures_of(groups, options);
 }
 
 Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& options) {
@@ -215,7 +249,7 @@ Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& opt
   report.tables.push_back(cost_table(groups));
   const std::vector<std::string> differing = differing_options(groups);
   if (!differing.empty()) report.tables.push_back(difference_table(groups, differing));
-  report.figures = make_figures(groups, options);
+  if (options.figures) report.figures = legible_figures(groups, options);
   for (const RunGroup& group : groups) {
     std::vector<std::string> seeds;
     for (const RunRecord& run : group.runs) seeds.push_back(fmt::format("{}", run.seed));

@@ -38,10 +38,14 @@ struct ReportOptions {
   std::vector<std::string> metrics = {};  // empty: all that change
   int smooth = 1;                         // values of a curve that are averaged into one
   bool log = false;                       // logarithmic axes for all figures, not only for those that need one
+  bool figures = true;
 };
 
+/// Curves of more groups than this cannot be told apart in one picture; a report then has several.
+inline constexpr std::size_t most_groups_of_a_figure = 12;
+
 Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& options);
-/// The pictures of a report alone; refuses a metric that no run has.
+/// One picture of each metric, with all groups; refuses a metric that no run has.
 std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const ReportOptions& options);
 
 /// One page without anything outside of it. Without gnuplot it has everything but its pictures and says what to

@@ -239,8 +239,11 @@ ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
                     .columns = {"verdict", "claim", "paper", "ours"},
                     .rows = {},
                     .text_columns = 4};
-  for (const Claim& claim : spec.claims)
-    table.rows.push_back({judge(spec, claim, result).word, claim.says, paper_text(claim), ours_text(claim, &result)});
+  for (std::size_t i = 0; i < spec.claims.size(); ++i) {
+    const Claim& claim = spec.claims[i];
+    table.rows.push_back({judge(spec, claim, result).word, fmt::format("{}. {}", i + 1, claim.says), paper_text(claim),
+                          ours_text(claim, &result)});
+  }
   return table;
 }
 

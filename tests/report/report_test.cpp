@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "report/run_writer.h"
@@ -62,6 +63,33 @@ TEST(Page, HasAFigureForEveryMetricAndOneOverTime) {
   const std::string html = html_of(make_report(some_groups(scratch), {}));
   EXPECT_EQ(count_of(html, "<figure>"), 2);  // train_loss over iterations and over seconds
   EXPECT_EQ(count_of(html, "class=\"throughtime-chart\""), 2);
+}
+
+TEST(Page, ManyGroupsGetSeveralFiguresAndARowEachInTheTableOfDifferences) {
+  ScratchDirectory scratch;
+  for (int index = 0; index < 14; ++index)
+    write_run(scratch, fmt::format("run-{:02}", index), {.learner = fmt::format("l{}", index), .losses = {4, 3}});
+  const std::vector<RunGroup> groups = group_runs(read_runs({scratch.path().string()}));
+  ASSERT_EQ(groups.size(), 14u);
+  const Report report = make_report(groups, {.metrics = {"train_loss"}});
+  ASSERT_EQ(report.figures.size(), 2u);
+  EXPECT_EQ(report.figures[0].title, "train loss (runs 1 to 12 of 14)");
+  EXPECT_EQ(report.figures[0].curves.size(), 12u);
+  EXPECT_EQ(report.figures[1].curves.size(), 2u);
+  EXPECT_EQ(make_figures(groups, {.metrics = {"train_loss"}}).front().curves.size(), 14u) << "a picture file: all";
+  const auto differences = std::find_if(report.tables.begin(), report.tables.end(),
+                                        [](const ReportTable& table) { return table.title == "What was different"; });
+  ASSERT_NE(differences, report.tables.end());
+  EXPECT_EQ(differences->columns, (std::vector<std::string>{"run", "learner.name"}));
+  EXPECT_EQ(differences->rows.size(), 14u);
+  EXPECT_TRUE(make_report(groups, {.figures = false}).figures.empty());
+}
+
+TEST(Page, CaptionsStandBelowTheirFigures) {
+  if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
+  const Chart chart{.title = "t", .curves = {{.label = "a", .x = {1, 2}, .y = {1, 2}}}, .caption = "a < b"};
+  EXPECT_NE(html_of({.title = "r", .tables = {{}}, .figures = {chart}}).find("<figcaption>a &lt; b</figcaption>"),
+            std::string::npos);
 }
 
 TEST(Page, WithoutGnuplotStillHasItsTables) {

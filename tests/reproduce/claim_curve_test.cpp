@@ -36,6 +36,42 @@ TEST(ClaimCurve, IsThatOfTheMeasureOrOfWhatIsBehindIt) {
   EXPECT_EQ(behind("relative_bias", "relative_bias", 1), "") << "one value is no curve";
 }
 
+TEST(ClaimCurve, HasTheArmsOfTheClaimAndThePapersValuesWhereTheyAreHeights) {
+  const std::vector<RunGroup> groups = {group_with("a", "validation_mse", {3, 2}),
+                                        group_with("b", "validation_mse", {2, 1}),
+                                        group_with("stranger", "validation_mse", {9, 8})};
+  Claim claim{.says = "a beats b", .measure = {"best.validation_mse", "result"}, .values = {{"a", 0.5}}};
+  claim.show = {"a", "b"};
+  const Chart chart = claim_chart(claim, groups);
+  EXPECT_EQ(chart.title, "validation mse");
+  EXPECT_EQ(chart.caption, "a beats b");
+  EXPECT_EQ(chart.curves.size(), 2u);
+  ASSERT_EQ(chart.references.size(), 1u);
+  EXPECT_EQ(chart.references[0].label, "paper, a");
+  claim.measure = {"validation_mse", "reach", 0.1};
+  EXPECT_TRUE(claim_chart(claim, groups).references.empty()) << "iterations are no height";
+  claim.measure = {"best.test_accuracy", "result"};
+  EXPECT_TRUE(claim_chart(claim, {group_with("a", "train_loss", {3, 2})}).references.empty()) << "another curve";
+  EXPECT_TRUE(claim_chart(claim, {group_with("stranger", "train_loss", {3, 2})}).curves.empty());
+}
+
+TEST(ClaimCurve, ClaimsWithTheSameCurvesShareAPicture) {
+  const std::vector<RunGroup> groups = {group_with("a", "validation_mse", {3, 2}),
+                                        group_with("b", "validation_mse", {2, 1})};
+  const auto claim = [](const std::string& says, const std::string& than) {
+    const Rule rule{.kind = "less", .arms = {"a"}, .than = {than}, .measure = mse, .trend = true};
+    return Claim{.says = says, .measure = mse, .rules = {rule}};
+  };
+  ResultSpec spec{.name = "paper/figure-0", .file = {}, .arms = {"a", "b", "c"}};
+  spec.claims = {claim("first.", "b"), claim("second.", "b"), claim("third.", "a")};
+  StoredResult stored;
+  stored.values = results({{2.0, 2.1}, {1.0, 1.1}});
+  const std::vector<Chart> charts = claim_charts(spec, stored, groups);
+  ASSERT_EQ(charts.size(), 2u);
+  EXPECT_EQ(charts[0].caption, "1. first. 2. second.");
+  EXPECT_EQ(charts[1].caption, "3. third.");
+}
+
 TEST(ClaimCurve, IsKeptForClaimsThatDidNotHoldAndShownInTheAtlas) {
   if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
   const ScratchDirectory directory;
