@@ -138,9 +138,19 @@ std::string environment_of(const RunRecord& run, const std::string& key) {
   return "";
 }
 
+/// What all runs wrote, in the order of the parts; an empty record of one that never began.
+std::vector<RunRecord> read_parts(const Undertaking& task) {
+  std::vector<RunRecord> records;
+  for (const Part& part : task.parts)
+    records.push_back(RunDirectory(part.config.run.directory).is_run() ? read_run(part.config.run.directory)
+                                                                       : RunRecord());
+  return records;
+}
+
 /// The measures of all runs: NaN of one that broke, nothing of one that has no answer. The commits are those that the
 /// runs were begun at.
-StoredResult gather(const Undertaking& task, const std::vector<Outcome>& outcomes, const std::string& engine) {
+StoredResult gather(const Undertaking& task, const std::vector<Outcome>& outcomes,
+                    const std::vector<RunRecord>& records, const std::string& engine) {
   StoredResult stored{.scale = task.scale, .version = version(), .commit = "", .engine = engine};
   if (task.scale == Scale::quick) stored.smaller = task.spec.quick;
   std::set<std::string> commits;
@@ -148,7 +158,7 @@ StoredResult gather(const Undertaking& task, const std::vector<Outcome>& outcome
     const Outcome& outcome = outcomes[i];
     if (outcome.interrupted) continue;
     const bool broke = !outcome.failure.empty();
-    const RunRecord run = read_run(outcome.run);
+    const RunRecord& run = records[i];
     for (const Measure& measure : task.spec.measures())
       stored.values[task.parts[i].arm][measure.key()].emplace_back(
           task.parts[i].config.train.seed,
@@ -158,13 +168,6 @@ StoredResult gather(const Undertaking& task, const std::vector<Outcome>& outcome
   }
   stored.commit = fmt::format("{}", fmt::join(commits, ", "));
   return stored;
-}
-
-std::vector<RunGroup> groups_of(const Undertaking& task) {
-  std::vector<std::string> runs;
-  for (const Part& part : task.parts)
-    if (RunDirectory(part.config.run.directory).is_run()) runs.push_back(part.config.run.directory);
-  return runs.empty() ? std::vector<RunGroup>() : group_runs(read_runs(runs));
 }
 
 /// The numbers, and the curves of claims that did not hold.
@@ -226,13 +229,15 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
       run_jobs(configs, {.title = fmt::format("{} ({})", spec.name, scale_text(task.scale)),
                          .jobs = task.jobs,
                          .quiet = arguments.quiet});
-  const StoredResult stored = gather(task, outcomes, arguments.engine);
+  std::vector<RunRecord> records = read_parts(task);
+  const StoredResult stored = gather(task, outcomes, records, arguments.engine);
   const std::filesystem::path report = task.directory / "report.html";
   const bool complete =
       std::none_of(outcomes.begin(), outcomes.end(), [](const Outcome& one) { return one.interrupted; });
   make_directories(task.directory);
   replace_file(task.directory / "values.json", json_of(stored));
-  const std::vector<RunGroup> groups = groups_of(task);
+  std::erase_if(records, [](const RunRecord& run) { return run.directory.empty(); });
+  const std::vector<RunGroup> groups = group_runs(std::move(records));
   write_report(task, stored, groups, report);
   if (arguments.store && complete) store(task, stored, groups, arguments.results());
   print_verdicts(task, stored);
