@@ -61,7 +61,7 @@ class Messenger final : public StopWatch {
 };
 
 /// A child's whole life.
-[[noreturn]] void work(const RunConfig& config, std::size_t job, int pipe, pid_t parent) {
+[[noreturn]] void work(const RunConfig& config, std::size_t job, int pipe, pid_t parent, bool keep_checkpoints) {
   setpgid(0, 0);                     // Ctrl-C reaches the parent alone, which hands it on once
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // no child outlives it
   if (getppid() != parent) _exit(1);
@@ -71,6 +71,7 @@ class Messenger final : public StopWatch {
     const Outcome outcome = run_trial(config, messenger, true);
     end.news = outcome.interrupted ? News::stopped : outcome.failure.empty() ? News::finished : News::broke;
     std::strncpy(end.text, outcome.failure.c_str(), sizeof end.text - 1);
+    if (end.news == News::finished && !keep_checkpoints) RunDirectory(outcome.run).checkpoints().clear();
   } catch (const std::exception& error) {
     end.news = News::lost;
     std::strncpy(end.text, error.what(), sizeof end.text - 1);
@@ -134,7 +135,7 @@ class Pool {
     std::fflush(nullptr);  // or the child would write it again
     const pid_t parent = getpid(), child = fork();
     if (child < 0) fail("reproduce", "cannot start a process: {}", std::strerror(errno));
-    if (child == 0) work(configs_[job], job, pipe_[1], parent);
+    if (child == 0) work(configs_[job], job, pipe_[1], parent, options_.keep_checkpoints);
     children_[child] = job;
     lose(job, "ended without a word");  // until it says something
   }

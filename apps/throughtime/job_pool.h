@@ -12,6 +12,7 @@ struct JobOptions {
   std::string title;  // of the line that tells how far they are
   int jobs = 1;       // runs at a time
   bool quiet = false;
+  bool keep_checkpoints = true;  // of finished runs
 };
 
 /// Trains or takes over every run of a set, each in a process of its own, `jobs` at a time; outcomes in the order of

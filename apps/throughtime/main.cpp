@@ -2,7 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -21,14 +23,17 @@ namespace {
 constexpr int run_failed = 1;
 constexpr int bad_input = 2;
 
+/// The last word: nothing more can be said where it cannot be written.
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 /// Of several ranks that all fail alike the first one speaks; one that fails alone speaks and ends the others, which
 /// would wait for it for ever.
 int complain(int code, const char* message, throughtime::Communicator* ranks = nullptr) {
   constexpr double patience = 2;  // seconds
   const bool together = ranks == nullptr || ranks->meet(patience);
-  if (!together) fmt::print(stderr, "throughtime: rank {}: {}\n", ranks->rank(), message);
+  if (!together) say(fmt::format("throughtime: rank {}: {}\n", ranks->rank(), message));
   if (!together) ranks->abort(code);
-  if (ranks == nullptr || ranks->rank() == 0) fmt::print(stderr, "throughtime: {}\n", message);
+  if (ranks == nullptr || ranks->rank() == 0) say(fmt::format("throughtime: {}\n", message));
   return code;
 }
 
@@ -52,6 +57,12 @@ void refuse_unknown_command(const CLI::App& app) {
   const std::vector<std::string> unknown = app.remaining();
   if (!names.empty() && !unknown.empty())
     throughtime::refuse_unknown(app.get_name(), "command", unknown.front(), names);
+}
+
+/// An answer that could not be written is none.
+void finish_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throughtime::fail("output", "cannot write all of it: {}", std::strerror(errno));
 }
 
 /// A usage error is one line; help that was asked for goes to stdout.
@@ -102,6 +113,7 @@ int main(int argc, char** argv) {
   if (ranks) refuse_on_ranks(app, {"train", "bench"});
   try {
     app.parse(argc, argv);
+    finish_output();
     return 0;
   } catch (const CLI::ParseError& error) {
     return answer(app, error, ranks.get());

@@ -37,7 +37,8 @@ struct ReproduceArguments {
   std::string data;
   std::string directory;
   int seeds = 0, jobs = 0;
-  bool all = false, list = false, atlas = false, keys = false, estimate = false, store = false, quiet = false;
+  bool all = false, list = false, atlas = false, keys = false, estimate = false, store = false, quiet = false,
+       checkpoints = false;
 
   std::filesystem::path results() const { return std::filesystem::path(experiments) / "results"; }
 };
@@ -228,7 +229,8 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   const std::vector<Outcome> outcomes =
       run_jobs(configs, {.title = fmt::format("{} ({})", spec.name, scale_text(task.scale)),
                          .jobs = task.jobs,
-                         .quiet = arguments.quiet});
+                         .quiet = arguments.quiet,
+                         .keep_checkpoints = arguments.checkpoints});
   std::vector<RunRecord> records = read_parts(task);
   const StoredResult stored = gather(task, outcomes, records, arguments.engine);
   const std::filesystem::path report = task.directory / "report.html";
@@ -359,6 +361,8 @@ void add_reproduce_command(CLI::App& app) {
   command->add_option("--experiments", arguments->experiments, "Where the experiments are")->capture_default_str();
   command->add_flag("--store", arguments->store,
                     "Keep the numbers, and the curves of claims that failed, under EXPERIMENTS/results for the atlas");
+  command->add_flag("--checkpoints", arguments->checkpoints,
+                    "Keep the weights of finished runs too, which may take much more room than their numbers");
   command->add_flag("--list", arguments->list, "Show all results instead: runs, cost, claims");
   CLI::Option* estimate = command->add_flag("--estimate", arguments->estimate,
                                             "Time the arms for a moment instead, and say what all of them take");

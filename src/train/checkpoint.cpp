@@ -122,6 +122,11 @@ TensorFile CheckpointStore::load() const {
   }
 }
 
+void CheckpointStore::clear() {
+  std::error_code error;  // one that stays does no harm
+  std::filesystem::remove_all(directory_, error);
+}
+
 void CheckpointStore::go_back() {
   read_tensors(previous(), true);
   if (std::filesystem::exists(last())) move_file(last(), directory_ / "last.damaged.safetensors");

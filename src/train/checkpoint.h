@@ -57,6 +57,8 @@ class CheckpointStore {
   TensorFile load() const;
   /// Sets a damaged `last` aside and puts `previous` in its place.
   void go_back();
+  /// Removes all of them: a finished run needs none.
+  void clear();
 
  private:
   std::filesystem::path directory_;

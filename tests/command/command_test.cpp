@@ -51,6 +51,15 @@ TEST_F(Command, ListsWhatItKnows) {
   }
 }
 
+TEST_F(Command, AnOutputThatCannotBeWrittenIsAFailureAndNoCrash) {
+  const std::string program = THROUGHTIME_COMMAND;
+  const Outcome full = shell(program + " list cells >/dev/full");
+  EXPECT_EQ(full.code, 1);
+  EXPECT_EQ(full.err, "throughtime: [output] cannot write all of it: No space left on device\n");
+  EXPECT_EQ(shell(program + " list cells >/dev/full 2>/dev/full").code, 1);
+  EXPECT_EQ(shell(program + " nothing 2>/dev/full").code, 2);
+}
+
 TEST_F(Command, HelpOptionsListsThem) {
   const Outcome outcome = run("help options");
   EXPECT_EQ(outcome.code, 0);

@@ -41,7 +41,8 @@ TEST_F(Reproduce, RunsTheArmsJudgesAndReports) {
 }
 
 TEST_F(Reproduce, GoesOnWithoutRedoingWhatIsFinished) {
-  const std::string command = "reproduce paper/figure-0 --engine reference --seeds 2 --quiet --directory d";
+  const std::string command =
+      "reproduce paper/figure-0 --engine reference --seeds 2 --quiet --directory d --checkpoints";
   ASSERT_EQ(run(command).code, 0);
   const std::string values = text_of(path("d/values.json"));
   const auto finished = std::filesystem::last_write_time(path("d/learns/seed-1/result.json"));
@@ -53,6 +54,15 @@ TEST_F(Reproduce, GoesOnWithoutRedoingWhatIsFinished) {
   EXPECT_EQ(std::filesystem::last_write_time(path("d/learns/seed-1/result.json")), finished);
   EXPECT_TRUE(std::filesystem::exists(path("d/stays/seed-2/result.json")));
   EXPECT_EQ(nlohmann::json::parse(text_of(path("d/values.json")))["arms"], nlohmann::json::parse(values)["arms"]);
+}
+
+TEST_F(Reproduce, KeepsNoWeightsUnlessItIsTold) {
+  const std::string command = "reproduce paper/figure-0 --engine reference --seeds 1 --quiet --directory ";
+  ASSERT_EQ(run(command + "numbers").code, 0);
+  EXPECT_FALSE(std::filesystem::exists(path("numbers/learns/seed-1/checkpoints")));
+  EXPECT_TRUE(std::filesystem::exists(path("numbers/learns/seed-1/metrics.jsonl")));
+  ASSERT_EQ(run(command + "all --checkpoints").code, 0);
+  EXPECT_TRUE(std::filesystem::exists(path("all/learns/seed-1/checkpoints/last.safetensors")));
 }
 
 TEST_F(Reproduce, ArmsThatAreAskedForJoinThoseThatWereFinishedBefore) {
