@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -171,149 +170,6 @@ TEST_F(Runs, TrainsEveryArmSideBySide) {
   expect_refusal(run("compare tiny.toml --learners bptt"), "pick one with --arm");
 }
 
-TEST_F(Runs, EvaluatesWhatTrainingSaid) {
-  config_file(tiny);
-  const Outcome trained = run("train --quiet tiny.toml --json --set train.evaluate_every=5");
-  const nlohmann::json result = nlohmann::json::parse(trained.out);
-  const nlohmann::json last = nlohmann::json::parse(run("evaluate runs/tiny --json").out);
-  EXPECT_EQ(last.at("loss"), result.at("metrics").at("test_loss"));
-  const nlohmann::json best = nlohmann::json::parse(run("evaluate runs/tiny --best --split validation --json").out);
-  EXPECT_EQ(best.at("loss"), result.at("best").at("validation_loss"));
-  EXPECT_NE(run("evaluate runs/tiny").out.find("mse"), std::string::npos);
-  expect_refusal(run("evaluate runs/tiny --split tset"), "did you mean 'test'?");
-  expect_refusal(run("evaluate runs/none"), "no such directory");
-}
-
-TEST_F(Runs, InspectsCheckpoints) {
-  config_file(tiny);
-  ASSERT_EQ(run("train --quiet tiny.toml").code, 0);
-  const Outcome outcome = run("inspect runs/tiny/checkpoints/last.safetensors");
-  for (const char* part :
-       {"rnn.weight_ih_l0", "throughtime.optimizer.moment.0", "[task]", "throughtime.iteration = 20"})
-    EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
-  const nlohmann::json file = nlohmann::json::parse(run("inspect runs/tiny --json").out);
-  EXPECT_EQ(file.at("tensors").at(0).at("shape"), (std::vector<int>{16, 2}));
-  expect_refusal(run("inspect tiny.toml"), "header");
-}
-
-TEST_F(Runs, ExportedWeightsLoadIntoTorch) {
-  config_file(tiny);
-  ASSERT_EQ(run("train --quiet tiny.toml --set model.layers=2 --set run.engine=cpu").code, 0);
-  ASSERT_EQ(run("export runs/tiny -o rnn.safetensors --strip-prefix").code, 0);
-  ASSERT_EQ(run("export runs/tiny -o all.safetensors").code, 0);
-  write_text(path("load.py"), R"(
-import json, struct, sys
-try:
-    import torch
-except ImportError:
-    sys.exit(77)
-
-def load(path):
-    raw = open(path, 'rb').read()
-    length, = struct.unpack('<Q', raw[:8])
-    header = json.loads(raw[8:8 + length])
-    tensors = {}
-    for name, entry in header.items():
-        if name == '__metadata__':
-            continue
-        assert entry['dtype'] == 'F32'
-        begin, end = entry['data_offsets']
-        numbers = struct.unpack('<%df' % ((end - begin) // 4), raw[8 + length + begin:8 + length + end])
-        tensors[name] = torch.tensor(numbers).reshape(entry['shape'])
-    return tensors
-
-net = torch.nn.LSTM(2, 4, num_layers=2)
-net.load_state_dict(load('rnn.safetensors'))
-head = torch.nn.Linear(4, 1)
-every = load('all.safetensors')
-head.load_state_dict({'weight': every['head.weight'], 'bias': every['head.bias']})
-steps = torch.tensor([[[0.5, 1.0]], [[0.25, 0.0]], [[0.75, 1.0]]])
-with torch.no_grad():
-    for value in head(net(steps)[0]).flatten().tolist():
-        print(value)
-)");
-  // The system's Python first: that is where Debian's PyTorch is.
-  Outcome torch = shell("/usr/bin/python3 load.py");
-  if (torch.code == 77 || torch.code == 127) torch = shell("python3 load.py");
-  if (torch.code == 77 || torch.code == 127) GTEST_SKIP() << "no PyTorch here";
-  ASSERT_EQ(torch.code, 0) << torch.err;
-  write_text(path("steps.csv"), "value,marker\n0.5,1\n0.25,0\n0.75,1\n");
-  const Outcome ours = run("predict runs/tiny steps.csv");
-  std::istringstream expected(torch.out), predicted(ours.out);
-  std::string header;
-  std::getline(predicted, header);
-  double a = 0, b = 0;
-  int lines = 0;
-  while (expected >> a && predicted >> b) {
-    EXPECT_NEAR(a, b, 1e-6);
-    ++lines;
-  }
-  EXPECT_EQ(lines, 3) << ours.out << ours.err;
-}
-
-TEST_F(Runs, ImportedWeightsComeBack) {
-  config_file(tiny);
-  ASSERT_EQ(run("train --quiet tiny.toml").code, 0);
-  ASSERT_EQ(run("export runs/tiny -o a.safetensors").code, 0);
-  ASSERT_EQ(run("import tiny.toml a.safetensors --set run.name=copy").code, 0);
-  ASSERT_EQ(run("export runs/copy -o b.safetensors").code, 0);
-  const auto tail = [&](const std::string& name) {
-    const std::string text = text_of(path(name));
-    return text.substr(text.size() - 16 * 4);
-  };
-  EXPECT_EQ(tail("a.safetensors"), tail("b.safetensors"));
-  EXPECT_EQ(run("train --quiet --resume runs/copy").code, 0);
-  EXPECT_EQ(run("import runs/tiny b.safetensors").code, 0);
-  expect_refusal(run("import runs/tiny tiny.toml"), "header");
-  expect_refusal(run("import tiny.toml a.safetensors --set model.hidden=5 --set run.name=other"),
-                 "must have the shape");
-  expect_refusal(run("export runs/tiny -o c --format onnx"), "unknown format 'onnx'");
-}
-
-TEST_F(Runs, PredictsFromLinesAndCarriesTheState) {
-  config_file(tiny);
-  ASSERT_EQ(run("train --quiet tiny.toml").code, 0);
-  write_text(path("in.csv"), "0.5,1\n0.25,0\n\n0.5,1\n");
-  const Outcome csv = run("predict runs/tiny", "in.csv");
-  EXPECT_EQ(csv.code, 0) << csv.err;
-  std::istringstream lines(csv.out);
-  std::string header, first, second, empty, again;
-  for (std::string* line : {&header, &first, &second, &empty, &again}) std::getline(lines, *line);
-  EXPECT_EQ(header, "output_0");
-  EXPECT_NE(first, second);
-  EXPECT_EQ(empty, "");
-  EXPECT_EQ(first, again);
-
-  write_text(path("in.jsonl"), "[0.5, 1]\n{\"input\": [0.25, 0]}\n");
-  const Outcome json = run("predict runs/tiny in.jsonl --format jsonl");
-  std::istringstream objects(json.out);
-  std::string object;
-  std::getline(objects, object);
-  EXPECT_EQ(nlohmann::json::parse(object).at("prediction").at(0).get<double>(), std::stod(first));
-
-  write_text(path("bad.csv"), "0.5,1\n0.25\n");
-  const Outcome narrow = run("predict runs/tiny bad.csv");
-  EXPECT_EQ(narrow.code, 2);
-  EXPECT_NE(narrow.err.find("line 2: a step has 2 numbers, got 1"), std::string::npos) << narrow.err;
-  write_text(path("bad.csv"), "0.5,1\n0.25,x\n");
-  const Outcome words = run("predict runs/tiny bad.csv");
-  EXPECT_EQ(words.code, 2);
-  EXPECT_NE(words.err.find("line 2: 'x' is not a finite number"), std::string::npos) << words.err;
-  expect_refusal(run("predict runs/tiny in.csv --top 2"), "--top is for models that choose between classes");
-}
-
-TEST_F(Runs, PredictsClasses) {
-  config_file("[task]\nname = \"copy\"\nlength = 5\n[model]\nhidden = 4\n[train]\niterations = 5\nbatch = 4\n");
-  const Outcome trained = run("train --quiet tiny.toml");
-  ASSERT_EQ(trained.code, 0) << trained.err;
-  write_text(path("in"), "1\n2\n");
-  const Outcome top = run("predict runs/tiny in --top 2");
-  EXPECT_EQ(lines_in(top.out), 3u) << top.out << top.err;
-  EXPECT_EQ(top.out.substr(0, top.out.find('\n')), "class_1,probability_1,class_2,probability_2");
-  write_text(path("in"), "99\n");
-  EXPECT_NE(run("predict runs/tiny in").err.find("line 1: a token must be a number"), std::string::npos);
-}
-
 TEST_F(Runs, ComparesLearnersOverSeeds) {
   config_file(std::string(tiny) + "[learner]\npreset = \"plain\"\ntruncation = 2\n");
   const Outcome table = run("compare --quiet tiny.toml --learners bptt,tbptt --seeds 2");
@@ -355,51 +211,6 @@ TEST_F(Runs, TunesOnValidationAndTrainsTheBest) {
   EXPECT_EQ(run(command + " --json").out, outcome.out);
   expect_refusal(run("tune tiny.toml --set train.evaluate_every=10 --grid optimizer.rat=1,2"),
                  "did you mean 'optimizer.rate'?");
-}
-
-const char* const wave_config =
-    "[task]\nname = \"series\"\npath = \"wave.csv\"\nlength = 10\n[model]\nhidden = 4\n[train]\niterations = 12\nbatch "
-    "= 2\n"
-    "evaluate_every = 4\n[run]\nthreads = 1\n";
-
-std::string wave_text() {
-  std::string text = "level,flow\n";
-  for (int i = 0; i < 300; ++i) text += std::to_string(i % 7) + "," + std::to_string((i * i) % 11) + "\n";
-  return text;
-}
-
-TEST_F(Runs, AMovedRunPredictsWithoutItsDataAndEvaluatesWhereItIsTold) {
-  write_text(path("wave.csv"), wave_text());
-  ASSERT_EQ(run("train --quiet " + config_file(wave_config, "wave")).code, 0);
-  write_text(path("in.csv"), "level,flow\n3,4\n5,6\n");
-  const Outcome before = run("predict runs/wave in.csv");
-  const Outcome evaluated = run("evaluate runs/wave --json");
-  ASSERT_EQ(before.code + evaluated.code, 0) << before.err << evaluated.err;
-  std::filesystem::rename(path("wave.csv"), path("moved.csv"));
-  std::filesystem::rename(path("runs/wave"), path("copy"));
-  const Outcome after = run("predict copy in.csv");
-  EXPECT_EQ(after.code, 0) << after.err;
-  EXPECT_EQ(after.out, before.out);
-  EXPECT_EQ(run("export copy -o weights.safetensors").code, 0);
-  expect_refusal(run("evaluate copy"),
-                 "wave.csv: there is no such file; name it with task.path (--set task.path=FILE)");
-  const Outcome found = run("evaluate copy --json --set task.path=moved.csv");
-  EXPECT_EQ(found.code, 0) << found.err;
-  EXPECT_EQ(nlohmann::json::parse(found.out).at("loss"), nlohmann::json::parse(evaluated.out).at("loss"));
-  std::filesystem::remove(path("copy/task/interface.json"));
-  expect_refusal(run("predict copy in.csv"), "what the model reads and predicts");
-}
-
-TEST_F(Runs, TunedSeriesIsTrainedOnAllButTheTestPart) {
-  write_text(path("wave.csv"), wave_text());
-  config_file(wave_config, "wave");
-  const Outcome outcome = run("tune --quiet --json wave.toml --grid optimizer.rate=0.001,0.01");
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const nlohmann::json line = nlohmann::json::parse(outcome.out);
-  EXPECT_NE(line.at("trained_on").get<std::string>().find("training and validation data"), std::string::npos);
-  const std::string config = text_of(path(line.at("run").get<std::string>() + "/config.toml"));
-  EXPECT_NE(config.find("splits = [0.8, 0.0, 0.2]"), std::string::npos) << config;
-  EXPECT_NE(config.find("evaluate_every = 0"), std::string::npos);
 }
 
 TEST_F(Runs, AKilledTuneGoesOnToTheSameEnd) {
