@@ -49,10 +49,10 @@ RunConfig CostEstimator::config_of(const ResultSpec& spec, const std::string& ar
 CostEstimator::Amount CostEstimator::amount_of(const RunConfig& config) {
   const auto [found, is_new] = amounts_.try_emplace(key_of(config, false));
   if (!is_new) return found->second;
-  const RunPlan plan = Trainer(config).plan();
+  const RunExtent extent = extent_of(config);
   Amount& amount = found->second;
-  amount.work = static_cast<double>(plan.parameters) * plan.steps * plan.batch;
-  amount.iterations = static_cast<double>(plan.iterations);
+  amount.work = static_cast<double>(extent.parameters) * extent.steps * extent.batch;
+  amount.iterations = static_cast<double>(extent.iterations);
   amount.evaluations = 1;
   if (config.train.evaluate_every > 0)
     amount.evaluations += amount.iterations / static_cast<double>(config.train.evaluate_every);

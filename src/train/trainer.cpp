@@ -61,7 +61,23 @@ void require_work(const RunConfig& config, int steps, int ranks) {
            shared.option, shared.count);
 }
 
+RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
+  const std::int64_t pass = task.batches(Split::train, train.batch);
+  const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
+  const std::int64_t of_epochs = std::max<std::int64_t>(1, std::llround(train.epochs * per_epoch));
+  return {.parameters = model.parameters().size(),
+          .steps = task.steps(),
+          .batch = train.batch,
+          .iterations = train.epochs > 0 ? of_epochs : train.iterations,
+          .iterations_per_epoch = per_epoch};
+}
+
 }  // namespace
+
+RunExtent extent_of(const RunConfig& config) {
+  const std::unique_ptr<Task> task = make_saved_task(config, "");
+  return measure(config.train, *task, Model(make_model_config(config.model, *task)));
+}
 
 Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)
     : config_(config),
@@ -95,10 +111,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
 }
 
 RunPlan Trainer::make_plan() const {
-  const TrainOptions& train = config_.train;
-  const std::int64_t pass = task_->batches(Split::train, train.batch);
-  const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
-  const std::int64_t of_epochs = std::max<std::int64_t>(1, std::llround(train.epochs * per_epoch));
+  const RunExtent extent = measure(config_.train, *task_, model_);
   const Metric metric = task_->metrics().front();
   return {.name = config_.run.name,
           .task = config_.task.name,
@@ -108,12 +121,12 @@ RunPlan Trainer::make_plan() const {
           .engine = std::string(engine_->name()),
           .threads = engine_->threads(),
           .ranks = ranks_ ? ranks_->ranks() : 1,
-          .steps = task_->steps(),
-          .batch = train.batch,
-          .iterations = train.epochs > 0 ? of_epochs : train.iterations,
-          .iterations_per_epoch = per_epoch,
-          .seed = train.seed,
-          .parameters = model_.parameters().size(),
+          .steps = extent.steps,
+          .batch = extent.batch,
+          .iterations = extent.iterations,
+          .iterations_per_epoch = extent.iterations_per_epoch,
+          .seed = config_.train.seed,
+          .parameters = extent.parameters,
           .activation_bytes = learner_->activation_bytes(),
           .evaluation_bytes = evaluator_.bytes(),
           .baseline = task_->baseline(),

@@ -12,6 +12,17 @@
 
 namespace throughtime {
 
+/// How much a configuration asks for.
+struct RunExtent {
+  std::size_t parameters = 0;
+  int steps = 0;
+  int batch = 0;
+  std::int64_t iterations = 0;
+  double iterations_per_epoch = 0;
+};
+/// From the task and the model alone: nothing is made that grows with steps and batch.
+RunExtent extent_of(const RunConfig& config);
+
 /// What a run will do and need, known before its first step.
 struct RunPlan {
   std::string name;

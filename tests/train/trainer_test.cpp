@@ -100,6 +100,19 @@ TEST(Trainer, TellsTheOnlineLossAndAccuracyOfEveryStreamLearner) {
   }
 }
 
+TEST(Trainer, TheExtentOfARunIsKnownWithoutMakingIt) {
+  RunConfig config = tiny();
+  const RunPlan plan = Trainer(config).plan();
+  const RunExtent extent = extent_of(config);
+  EXPECT_EQ(extent.parameters, plan.parameters);
+  EXPECT_EQ(extent.steps, plan.steps);
+  EXPECT_EQ(extent.iterations, plan.iterations);
+  // A tape of this would take thousands of gigabytes.
+  config.train.batch = 100'000'000;
+  config.task.length = 1'000'000;
+  EXPECT_EQ(extent_of(config).batch, 100'000'000);
+}
+
 TEST(Trainer, SameSeedSameResult) {
   Observer silent;
   const RunResult first = Trainer(tiny()).run(silent);
