@@ -32,7 +32,7 @@ std::string printable(std::string_view text) {
 
 }  // namespace
 
-std::string excerpt(std::string_view text) { return "'" + printable(text) + "'"; }
+std::string excerpt(std::string_view text) { return fmt::format("'{}'", printable(text)); }
 
 void refuse_unknown_in(std::string_view file, std::string_view speaker, std::string_view what, std::string_view given,
                        const std::vector<std::string>& known) {

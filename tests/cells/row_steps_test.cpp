@@ -202,7 +202,9 @@ void expect_close(const char* what, std::size_t hidden, std::size_t all, const s
   double largest = 1;
   for (const double value : wanted) largest = std::max(largest, std::abs(value));
   for (std::size_t i = 0; i < got.size(); ++i)
-    if (i % all < hidden) ASSERT_NEAR(got[i], wanted[i], 5e-6 * largest) << what << " at " << i;
+    if (i % all < hidden) {
+      ASSERT_NEAR(got[i], wanted[i], 5e-6 * largest) << what << " at " << i;
+    }
 }
 
 class RowSteps : public ::testing::TestWithParam<std::string> {};

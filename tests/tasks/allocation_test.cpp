@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "allocations/counted_new.h"
@@ -28,7 +29,7 @@ TEST(MakingBatches, AllocatesNothingOnceItHasBegun) {
   ScratchDirectory directory;
   std::string text, numbers;
   for (int i = 0; i < 500; ++i) {
-    text += "w" + std::to_string(i % 7) + " ";
+    text += fmt::format("w{} ", i % 7);
     numbers += std::to_string(i % 5) + "," + std::to_string(i) + "\n";
   }
   expect_steady({.name = "text",

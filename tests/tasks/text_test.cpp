@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -101,7 +102,7 @@ TEST_F(SmallText, ReadsRareWordsAsUnknown) {
 
 TEST_F(SmallText, OneFileIsCutByShares) {
   std::string text;
-  for (int i = 0; i < 100; ++i) text += "w" + std::to_string(i) + " ";
+  for (int i = 0; i < 100; ++i) text += fmt::format("w{} ", i);
   TaskConfig one = config();
   one.files = {directory_.write("all.txt", text)};
   one.splits = {0.5, 0.3, 0.2};

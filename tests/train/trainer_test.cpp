@@ -72,7 +72,7 @@ TEST(Trainer, TellsWhatItDoes) {
 }
 
 TEST(Trainer, TellsTheOnlineLossAndAccuracyOfEveryStreamLearner) {
-  for (const std::string& learner : {"tbptt", "fptt", "fpp", "sliding_tbptt"}) {
+  for (const std::string learner : {"tbptt", "fptt", "fpp", "sliding_tbptt"}) {
     RunConfig config = tiny();
     config.task.name = "cycle_world";
     config.task.length = 20;
