@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <limits>
 #include <memory>
 #include <set>
@@ -76,21 +75,17 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The arms that are asked for, in the order of the file.
-std::vector<std::string> chosen_arms(const Undertaking& task, const std::vector<std::string>& asked) {
-  const std::vector<std::string>& all = task.spec.arms;
-  if (asked.empty()) return task.spec.arms_at(task.scale);
+/// The arms that are asked for.
+const std::vector<std::string>& chosen_arms(const Undertaking& task, const std::vector<std::string>& asked) {
   for (const std::string& arm : asked)
-    if (!holds(all, arm)) refuse_unknown("reproduce", "arm of " + task.spec.name, arm, all);
-  std::vector<std::string> arms;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(arms), [&](const auto& arm) { return holds(asked, arm); });
-  return arms;
+    if (!holds(task.spec.arms, arm)) refuse_unknown("reproduce", "arm of " + task.spec.name, arm, task.spec.arms);
+  return asked.empty() ? task.spec.arms_at(task.scale) : asked;
 }
 
 /// All runs, seed by seed, so that a stop leaves whole comparisons behind. Those of arms that are not asked for count
 /// where they were finished before.
 std::vector<Part> make_parts(const Undertaking& task, const ReproduceArguments& arguments) {
-  const std::vector<std::string> chosen = chosen_arms(task, arguments.arms);
+  const std::vector<std::string>& chosen = chosen_arms(task, arguments.arms);
   std::vector<std::string> overrides = circumstances(arguments);
   if (task.scale == Scale::quick) overrides.insert(overrides.begin(), task.spec.quick.begin(), task.spec.quick.end());
   const int seeds = arguments.seeds > 0 ? arguments.seeds : task.spec.seeds_at(task.scale);

@@ -112,19 +112,10 @@ std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std
                      path.lexically_relative(results).generic_string());
 }
 
-/// Whether there are numbers of every arm that a rule names.
-bool has_every_arm(const Claim& claim, const StoredResult& stored) {
-  return std::all_of(claim.rules.begin(), claim.rules.end(), [&](const Rule& rule) {
-    const std::vector<std::string> arms = rule.named_arms();
-    return std::none_of(arms.begin(), arms.end(),
-                        [&](const std::string& arm) { return values_of(stored.values, arm, rule.measure).empty(); });
-  });
-}
-
 /// The stored result that says most of a claim: the first with every arm, else the first with any; null: none.
 const StoredResult* evidence_of(const ResultSpec& spec, const Claim& claim, const std::vector<StoredResult>& all) {
   for (const StoredResult& stored : all)
-    if (claim.missing.empty() && has_every_arm(claim, stored)) return &stored;
+    if (claim.missing.empty() && fewest_seeds(claim.rules, stored.values) > 0) return &stored;
   for (const StoredResult& stored : all)
     if (judge(spec, claim, stored).word != not_run) return &stored;
   return nullptr;

@@ -5,14 +5,6 @@
 namespace throughtime {
 namespace {
 
-std::size_t fewest_seeds(const std::vector<Rule>& rules, const ArmValues& values) {
-  std::size_t fewest = SIZE_MAX;
-  for (const Rule& rule : rules)
-    for (const std::string& arm : rule.named_arms())
-      fewest = std::min(fewest, values_of(values, arm, rule.measure).size());
-  return fewest;
-}
-
 /// Whether any arm of a rule has numbers, be they enough to decide it or not.
 bool was_run(const Rule& rule, const ArmValues& values) {
   const std::vector<std::string> arms = rule.named_arms();
@@ -21,6 +13,14 @@ bool was_run(const Rule& rule, const ArmValues& values) {
 }
 
 }  // namespace
+
+std::size_t fewest_seeds(const std::vector<Rule>& rules, const ArmValues& values) {
+  std::size_t fewest = SIZE_MAX;
+  for (const Rule& rule : rules)
+    for (const std::string& arm : rule.named_arms())
+      fewest = std::min(fewest, values_of(values, arm, rule.measure).size());
+  return fewest;
+}
 
 bool failed(const Verdict& verdict) { return verdict.word == "not reproduced" || verdict.word == "no trend"; }
 

@@ -15,6 +15,8 @@ struct Verdict {
   std::string word;
   std::vector<Check> checks;  // one for each rule
 };
+/// Of all arms that the rules name: 0 where one of them was not run.
+std::size_t fewest_seeds(const std::vector<Rule>& rules, const ArmValues& values);
 /// Whether the runs speak against the claim: "not reproduced", "no trend".
 bool failed(const Verdict& verdict);
 /// full, with at least `seeds` seeds of every arm that a rule names: "reproduced", "trend only" or "not reproduced".
