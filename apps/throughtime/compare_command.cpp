@@ -12,7 +12,7 @@
 #include "narrator.h"
 #include "terminal.h"
 #include "throughtime/error.h"
-#include "train/trials.h"
+#include "train/run/trials.h"
 
 namespace throughtime {
 namespace {

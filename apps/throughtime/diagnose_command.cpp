@@ -11,11 +11,11 @@
 #include "commands.h"
 #include "terminal.h"
 #include "throughtime/error.h"
-#include "train/config.h"
-#include "train/diagnosis.h"
-#include "train/files.h"
-#include "train/session.h"
-#include "train/stream_run.h"
+#include "train/diagnose/diagnosis.h"
+#include "train/options/config.h"
+#include "train/run/files.h"
+#include "train/run/session.h"
+#include "train/stream/run.h"
 
 namespace throughtime {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/names.h"
 #include "terminal.h"
 #include "throughtime/error.h"
-#include "train/session.h"
+#include "train/run/session.h"
 
 namespace throughtime {
 namespace {

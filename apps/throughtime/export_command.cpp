@@ -6,10 +6,10 @@
 #include "commands.h"
 #include "core/names.h"
 #include "throughtime/error.h"
-#include "train/checkpoint.h"
-#include "train/environment.h"
-#include "train/files.h"
-#include "train/trained_model.h"
+#include "train/checkpoint/checkpoint.h"
+#include "train/run/environment.h"
+#include "train/run/files.h"
+#include "train/run/trained_model.h"
 
 namespace throughtime {
 namespace {

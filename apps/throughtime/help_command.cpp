@@ -6,7 +6,7 @@
 
 #include "commands.h"
 #include "core/names.h"
-#include "train/options.h"
+#include "train/options/options.h"
 
 namespace throughtime {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "throughtime/error.h"
-#include "train/session.h"
+#include "train/run/session.h"
 
 namespace throughtime {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "commands.h"
 #include "terminal.h"
-#include "train/session.h"
+#include "train/run/session.h"
 
 namespace throughtime {
 namespace {

@@ -13,7 +13,7 @@
 #include <map>
 
 #include "narrator.h"
-#include "train/run_directory.h"
+#include "train/run/run_directory.h"
 
 namespace throughtime {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "train/trials.h"
+#include "train/run/trials.h"
 
 namespace throughtime {
 

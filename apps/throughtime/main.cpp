@@ -16,7 +16,7 @@
 #include "core/names.h"
 #include "interrupt.h"
 #include "throughtime/error.h"
-#include "train/environment.h"
+#include "train/run/environment.h"
 
 namespace {
 

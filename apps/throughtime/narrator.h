@@ -4,8 +4,8 @@
 
 #include "interrupt.h"
 #include "terminal.h"
-#include "train/trainer.h"
-#include "train/trials.h"
+#include "train/run/trainer.h"
+#include "train/run/trials.h"
 
 namespace throughtime {
 

@@ -16,7 +16,7 @@
 #include "core/names.h"
 #include "stream_answers.h"
 #include "throughtime/error.h"
-#include "train/predictor.h"
+#include "train/run/predictor.h"
 
 namespace throughtime {
 namespace {

@@ -11,7 +11,7 @@
 #include "commands.h"
 #include "terminal.h"
 #include "throughtime/error.h"
-#include "train/files.h"
+#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

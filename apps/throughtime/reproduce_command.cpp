@@ -19,10 +19,10 @@
 #include "reproduce/cost.h"
 #include "terminal.h"
 #include "throughtime/error.h"
-#include "train/environment.h"
-#include "train/files.h"
-#include "train/run_directory.h"
-#include "train/trials.h"
+#include "train/run/environment.h"
+#include "train/run/files.h"
+#include "train/run/run_directory.h"
+#include "train/run/trials.h"
 
 namespace throughtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "interrupt.h"
-#include "train/stream_run.h"
+#include "train/stream/run.h"
 
 namespace throughtime {
 

@@ -9,7 +9,7 @@
 #include "interrupt.h"
 #include "stream_answers.h"
 #include "throughtime/error.h"
-#include "train/stream_run.h"
+#include "train/stream/run.h"
 
 namespace throughtime {
 namespace {
@@ -45,7 +45,7 @@ std::unique_ptr<StreamRun> open_run(const StreamArguments& arguments) {
 std::string error_text(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : "-"; }
 
 void tell_end(StreamRun& run) {
-  const StreamLearner& learner = run.learner();
+  const StreamForecaster& learner = run.learner();
   const StreamCounts& counts = learner.counts();
   fmt::print(stderr,
              "{} rows in {:.1f} s, {} skipped; mean squared error {} (the last value: {}), last {} rows {} ({})\n",

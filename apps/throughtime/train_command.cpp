@@ -12,8 +12,8 @@
 #include "narrator.h"
 #include "terminal.h"
 #include "throughtime/error.h"
-#include "train/recorder.h"
-#include "train/session.h"
+#include "train/run/recorder.h"
+#include "train/run/session.h"
 
 namespace throughtime {
 namespace {

@@ -13,8 +13,8 @@
 #include "narrator.h"
 #include "terminal.h"
 #include "throughtime/error.h"
-#include "train/run_directory.h"
-#include "train/trials.h"
+#include "train/run/run_directory.h"
+#include "train/run/trials.h"
 
 namespace throughtime {
 namespace {

@@ -10,7 +10,7 @@
 #include "report/palette.h"
 #include "report/text.h"
 #include "throughtime/error.h"
-#include "train/files.h"
+#include "train/run/files.h"
 
 // A picture is laid out here, in pixels of a 96 dpi screen; gnuplot only draws. Every value is handed to it as a
 // position on the unit square between the axes, so that both kinds of axis, the ticks and the reader's cursor agree

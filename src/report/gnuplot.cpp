@@ -15,7 +15,7 @@
 #include "report/chart.h"
 #include "report/text.h"
 #include "throughtime/error.h"
-#include "train/files.h"
+#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

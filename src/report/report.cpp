@@ -12,7 +12,7 @@
 #include "report/axis.h"
 #include "report/text.h"
 #include "throughtime/error.h"
-#include "train/environment.h"
+#include "train/run/environment.h"
 
 namespace throughtime {
 namespace {

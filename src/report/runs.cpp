@@ -8,9 +8,9 @@
 
 #include "report/text.h"
 #include "throughtime/error.h"
-#include "train/files.h"
-#include "train/run_directory.h"
-#include "train/toml_document.h"
+#include "train/options/toml_document.h"
+#include "train/run/files.h"
+#include "train/run/run_directory.h"
 
 namespace throughtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "throughtime/error.h"
-#include "train/trials.h"
+#include "train/run/trials.h"
 
 namespace throughtime {
 namespace {

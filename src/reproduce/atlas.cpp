@@ -12,7 +12,7 @@
 #include "report/statistics.h"
 #include "reproduce/claim_curve.h"
 #include "throughtime/error.h"
-#include "train/files.h"
+#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "train/files.h"
+#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "throughtime/error.h"
-#include "train/files.h"
-#include "train/trainer.h"
+#include "train/run/files.h"
+#include "train/run/trainer.h"
 
 namespace throughtime {
 namespace {

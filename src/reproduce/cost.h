@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reproduce/result.h"
-#include "train/config.h"
+#include "train/options/config.h"
 
 namespace throughtime {
 

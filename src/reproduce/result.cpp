@@ -8,8 +8,8 @@
 
 #include "core/names.h"
 #include "throughtime/error.h"
-#include "train/files.h"
-#include "train/toml_document.h"
+#include "train/options/toml_document.h"
+#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

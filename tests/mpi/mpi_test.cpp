@@ -7,7 +7,7 @@
 #include "command/command_run.h"
 #include "core/launch.h"
 #include "support/metrics.h"
-#include "train/safetensors.h"
+#include "train/checkpoint/safetensors.h"
 
 namespace throughtime::testing {
 namespace {

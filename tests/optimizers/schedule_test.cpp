@@ -4,7 +4,7 @@
 
 #include "support/errors.h"
 #include "throughtime/optimizer.h"
-#include "train/checkpoint.h"
+#include "train/checkpoint/checkpoint.h"
 
 namespace throughtime {
 namespace {

@@ -9,7 +9,7 @@
 #include "reproduce/example.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
-#include "train/config.h"
+#include "train/options/config.h"
 
 namespace throughtime {
 namespace {

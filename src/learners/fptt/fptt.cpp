@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "learners/fptt/intermediate_losses.h"
+#include "learners/registry.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+void check(const LearnerConfig& config) {
+  require_known("fptt", "form", config.form, {"lambda", "gradient", "ogd"});
+  require_known("fptt", "inner_state", config.inner_state, {"restart", "continue"});
+  require_known("fptt", "carry", config.carry, {"windows", "rerun"});
+  require_known("fptt", "masks", config.masks, {"window", "sequence"});
+  if (config.form != "ogd" && !(config.alpha > 0))
+    refuse("fptt", "alpha must be positive, for it divides, got {}; form = ogd is without", config.alpha);
+  if (!(config.alpha_growth > 0)) refuse("fptt", "alpha_growth must be positive, got {}", config.alpha_growth);
+  if (!(config.alpha_most >= 0))
+    refuse("fptt", "alpha_most must be 0 (no bound) or positive, got {}", config.alpha_most);
+  require_range("fptt", "averaging", config.averaging, 0.0, 1.0);
+  require_range("fptt", "inner_iterations", config.inner_iterations, 1, 1'000'000);
+}
+
+/// Forward propagation through time (FPTT-K): one update after each window on its own loss and a regulariser that holds
+/// W near its running average W-bar. The state enters a window as a constant and leaves it as the weights before the
+/// update made it.
+///   lambda form    G = g(W) - lambda + m alpha (W - W-bar);  W' = optimizer(W, G)
+///                  lambda' = lambda - alpha (W' - W-bar);  W-bar' = (1 - b) W-bar + b W' - (b / alpha) lambda'
+///   gradient form  G = g(W) + alpha (W - W-bar) - kappa g_before;  W-bar' = (W-bar + W') / 2 - g(W') / (2 alpha)
+///                  with the gradient g(W') of the same window, which is g_before of the next one
+///   ogd            G = g(W)
+class Fptt final : public Learner {
+ public:
+  Fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape)
+      : Learner(trainee),
+        config_(config),
+        shape_(shape),
+        cut_("fptt", config, shape),
+        intermediate_("fptt", config, trainee.engine, shape, cut_),
+        alpha_(config.alpha) {
+    Engine& engine = trainee.engine;
+    const int longest = cut_.longest(shape.steps);
+    const bool one_loss = shape.terminal && config.intermediate != "every_step";  // of a window, at its last step
+    tape_ =
+        engine.make_tape({.steps = longest, .batch = shape.batch, .keep = Keep::gradient, .losses = one_loss ? 1 : 0});
+    const std::size_t state = static_cast<std::size_t>(shape.batch) * engine.model().state_size();
+    state_ = engine.allocate(state);
+    next_ = engine.allocate(state);
+    if (config.carry == "rerun") {
+      rerun_state_ = engine.allocate(state);
+      scout_ = engine.make_tape({.steps = longest, .batch = shape.batch, .keep = Keep::nothing});
+    }
+    if (config.form != "ogd") {
+      average_ = engine.allocate(trainee.parameters.size);
+      engine.copy(trainee.parameters, average_);
+      multiplier_ = engine.allocate(trainee.parameters.size);
+    }
+    norms_ = engine.allocate(config.form == "lambda" ? 3 : 1);
+    if (config.form == "gradient") {
+      terms_ = engine.allocate(trainee.parameters.size);
+      for (Buffer* square : {&loss_square_, &terms_square_, &distance_square_}) *square = engine.allocate(1);
+    }
+    reserve(part_, longest, shape.batch);
+  }
+
+  std::string_view name() const override { return "fptt"; }
+  std::size_t activation_bytes() const override {
+    return tape_->activation_bytes() + (scout_ ? scout_->activation_bytes() : 0);
+  }
+
+  void learn(const Window& stretch, const RateFunction& rate) override {
+    check_stretch(name(), shape_, stretch);
+    if (!stretch.continues) {
+      trainee_.engine.fill(state_, 0);
+      if (rerun_state_) trainee_.engine.fill(rerun_state_, 0);
+    }
+    const bool terminal = intermediate_.begin(stretch);
+    const double factor = rate_factor(stretch);
+    const RateFunction scaled = [&rate, factor](std::int64_t update) { return factor * rate(update); };
+    for (int window = 0; window < cut_.count(stretch.steps); ++window) {
+      if (terminal && intermediate_.skips(stretch, window)) break;
+      const int first = cut_.begin(stretch.steps, window);
+      slice(stretch, first, cut_.end(stretch.steps, window) - first, part_);
+      if (terminal) intermediate_.write(stretch, window, first, part_);
+      if (config_.masks == "window") part_.mask_key = stretch.mask_key * 0x9e3779b97f4a7c15u + window + 1;
+      predictions_ = terminal ? intermediate_.predictions() : Buffer();
+      learn_window(terminal ? intermediate_.divisor(stretch) : sum_of_weights(name(), part_.weight), scaled);
+      if (terminal) intermediate_.keep(stretch, window, part_.steps - 1);
+    }
+    if (rerun_state_) rerun(stretch);
+  }
+
+  void end_epoch() override {
+    intermediate_.end_epoch();
+    alpha_ *= config_.alpha_growth;
+    if (config_.alpha_most > 0) alpha_ = std::min(alpha_, config_.alpha_most);
+    if (config_.take_average && average_) trainee_.engine.copy(average_, trainee_.parameters);
+    if (config_.reset_multiplier && multiplier_) trainee_.engine.fill(multiplier_, 0);
+  }
+
+  std::vector<Diagnostic> diagnostics() const override {
+    std::vector<double> norms = trainee_.engine.read(norms_);
+    if (config_.form == "ogd") return {{"loss_gradient_norm", norms[0]}};
+    const auto norm = [this](Buffer square) { return std::sqrt(trainee_.engine.read(square)[0]); };
+    if (config_.form == "gradient") norms = {norm(loss_square_), norm(terms_square_), norm(distance_square_)};
+    return {{"loss_gradient_norm", norms[0]},
+            {"regulariser_gradient_norm", norms[1]},
+            {"regulariser_share", norms[0] > 0 ? norms[1] / norms[0] : 0.0},
+            {"distance_to_average", norms[2]}};
+  }
+
+  void archive(Archive& archive) override {
+    Learner::archive(archive);
+    intermediate_.archive(archive);
+    archive.number("alpha", alpha_);
+    archive.buffer("state", trainee_.engine, state_);
+    if (rerun_state_) archive.buffer("rerun_state", trainee_.engine, rerun_state_);
+    if (average_) archive.buffer("average", trainee_.engine, average_);
+    if (multiplier_) archive.buffer("multiplier", trainee_.engine, multiplier_);
+  }
+
+ private:
+  /// What the released code multiplies the rate with on language: the sequence's share of the longest one, 1 / (2 K').
+  double rate_factor(const Window& stretch) const {
+    const double length = config_.rate_by_length ? static_cast<double>(stretch.steps) / shape_.steps : 1.0;
+    return config_.rate_by_windows ? length / (2.0 * cut_.count(stretch.steps)) : length;
+  }
+
+  /// One window: `part_`, whose loss is its weighted sum divided by `divisor`.
+  void learn_window(double divisor, const RateFunction& rate) {
+    for (int inner = 0; inner < config_.inner_iterations; ++inner) {
+      const bool last = inner + 1 == config_.inner_iterations;
+      unroll(inner > 0 && config_.inner_state == "continue" ? next_ : state_, inner == 0);
+      if (divisor == 0) break;  // a window without a loss only moves the state
+      pull_back();
+      if (config_.form == "lambda") {
+        const DynamicRegulariser terms{average_, multiplier_, alpha_, config_.penalty, config_.averaging, last, norms_};
+        update(divisor, rate, &terms);
+      } else if (config_.form == "gradient") {
+        add_gradient_terms(divisor);
+        update(1, rate);
+      } else {
+        update(divisor, rate, nullptr, norms_);
+      }
+    }
+    if (config_.form == "gradient" && divisor > 0) look_at_new_weights(divisor);
+    std::swap(state_, next_);
+  }
+
+  void unroll(Buffer from, bool counted) {
+    trainee_.engine.unroll({.window = part_,
+                            .parameters = trainee_.parameters,
+                            .tape = *tape_,
+                            .initial_state = from,
+                            .final_state = next_,
+                            .loss_sum = counted ? loss_sum_ : Buffer(),
+                            .correct_sum = counted ? correct_sum_ : Buffer(),
+                            .predictions = counted ? predictions_ : Buffer()});
+    if (counted) loss_weight_ += sum_of_weights(name(), part_.weight);
+  }
+
+  void pull_back() {
+    trainee_.engine.pull_back(
+        {.tape = *tape_, .window = part_, .parameters = trainee_.parameters, .gradient = trainee_.gradient});
+  }
+
+  /// gradient <- g(W) + [alpha (W - W-bar) - kappa g_before].
+  void add_gradient_terms(double divisor) {
+    Engine& engine = trainee_.engine;
+    engine.scale(trainee_.gradient, 1 / divisor);
+    engine.dot(trainee_.gradient, trainee_.gradient, loss_square_);
+    engine.copy(trainee_.parameters, terms_);
+    engine.axpy(-1, average_, terms_);
+    engine.scale(terms_, alpha_);
+    engine.axpy(-config_.kappa, multiplier_, terms_);
+    engine.dot(terms_, terms_, terms_square_);
+    engine.axpy(1, terms_, trainee_.gradient);
+  }
+
+  /// The second gradient of the gradient form, at W', and W-bar' from it. The carried state stays the one that the
+  /// weights before the update made.
+  void look_at_new_weights(double divisor) {
+    Engine& engine = trainee_.engine;
+    engine.unroll({.window = part_, .parameters = trainee_.parameters, .tape = *tape_, .initial_state = state_});
+    engine.pull_back({.tape = *tape_, .window = part_, .parameters = trainee_.parameters, .gradient = multiplier_});
+    engine.scale(multiplier_, 1 / divisor);
+    engine.scale(average_, 0.5);
+    engine.axpy(0.5, trainee_.parameters, average_);
+    engine.axpy(-0.5 / alpha_, multiplier_, average_);
+    engine.copy(trainee_.parameters, terms_);
+    engine.axpy(-1, average_, terms_);
+    engine.dot(terms_, terms_, distance_square_);
+  }
+
+  /// The released code's carry: the whole stretch once more with the weights after its last update.
+  void rerun(const Window& stretch) {
+    const int length = scout_->shape().steps;
+    for (int first = 0; first < stretch.steps; first += length) {
+      slice(stretch, first, std::min(length, stretch.steps - first), part_);
+      std::fill(part_.weight.begin(), part_.weight.end(), 0.0f);
+      trainee_.engine.unroll({.window = part_,
+                              .parameters = trainee_.parameters,
+                              .tape = *scout_,
+                              .initial_state = rerun_state_,
+                              .final_state = rerun_state_});
+    }
+    trainee_.engine.copy(rerun_state_, state_);
+  }
+
+  LearnerConfig config_;
+  StretchShape shape_;
+  SequenceCut cut_;
+  IntermediateLosses intermediate_;
+  double alpha_;
+  std::unique_ptr<Tape> tape_, scout_;
+  Buffer state_, next_;  // [B, S]: before the window and after it
+  Buffer rerun_state_;   // [B, S]: where the next rerun starts
+  Buffer average_;       // W-bar
+  Buffer multiplier_;    // lambda; in the gradient form the last window's gradient
+  Buffer predictions_;   // of the window's unroll, where Q wants them
+  // What diagnostics() tells of the last update.
+  Buffer norms_;  // lambda form: DynamicRegulariser's diagnostics; ogd: [1], the gradient's
+  Buffer terms_;  // gradient form: the regulariser's gradient, then W - W-bar
+  Buffer loss_square_, terms_square_, distance_square_;  // gradient form: squares of the norms
+  Window part_;
+};
+
+}  // namespace
+
+StreamNeeds fptt_stream(const LearnerConfig& config) {
+  if (config.window_length < 1)
+    refuse("fptt", "a stream has no length that windows (K) could divide; give window_length instead");
+  return {config.window_length, 0};
+}
+
+std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
+  check(config);
+  return std::make_unique<Fptt>(config, trainee, shape);
+}
+
+}  // namespace throughtime

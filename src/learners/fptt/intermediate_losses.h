@@ -1,0 +1,66 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "learners/fptt/prior_predictions.h"
+#include "learners/fptt/sequence_cut.h"
+
+namespace throughtime {
+
+/// Losses at the ends of windows, for tasks that ask for one target at the end of a sequence. In window p, at time t of
+/// T, the target counts with beta = t / T. A class then is a distribution, beta onehot + (1 - beta) Q, whose
+/// cross-entropy is the paper's beta CE + (1 - beta) Div; Q is what the net predicted there before. A number keeps its
+/// loss, times beta.
+class IntermediateLosses {
+ public:
+  /// Refuses losses and tables that sequences of this shape cannot have.
+  IntermediateLosses(std::string_view speaker, const LearnerConfig& config, Engine& engine, const StretchShape& shape,
+                     const SequenceCut& cut);
+
+  /// Whether `stretch` asks for its targets only at the last step, one target per row, so that earlier windows would
+  /// have no loss. Call it first for every stretch.
+  bool begin(const Window& stretch);
+  /// Whether a window of such a stretch is left out.
+  bool skips(const Window& stretch, int window) const;
+  /// Gives the steps of window number `window` (0, 1, ...) of `stretch` their weights and targets in `part`, whose
+  /// first step is step `first` of the stretch.
+  void write(const Window& stretch, int window, int first, Window& part);
+  /// What the weighted losses of a window are divided by: the mean is over rows, beta stays a factor.
+  double divisor(const Window& stretch) const;
+
+  /// Where an unroll of a part leaves its predictions; none: nobody asks for them.
+  Buffer predictions() const { return predictions_; }
+  /// Keeps for Q the predictions of `window`, whose last step is step `last` of the part that was unrolled.
+  void keep(const Window& stretch, int window, int last);
+
+  void end_epoch();
+  void archive(Archive& archive);
+
+ private:
+  enum class Beta { time, window, ref_index };
+
+  void check(std::string_view speaker, const LearnerConfig& config, const StretchShape& shape) const;
+  double beta(const Window& stretch, int window, int step) const;
+  void write_distribution(const Window& stretch, int window, double beta, int row, float* to) const;
+
+  Engine& engine_;
+  SequenceCut cut_;
+  TerminalConfig config_;
+  std::string_view speaker_;
+  bool wanted_ = false;  // losses at the ends of windows, or at every step
+  bool every_step_ = false;
+  bool required_ = false;  // not only where a stretch happens to fit
+  Beta beta_ = Beta::time;
+  int classes_ = 0;        // 0: the head's targets are numbers
+  double divergence_ = 1;  // weight of Div beside the formula's
+  std::unique_ptr<PriorPredictions> prior_;
+  Buffer predictions_;                 // [longest part, B, classes]
+  Buffer rows_;                        // [B, classes] of a window's last step
+  std::vector<std::int64_t> indices_;  // [B]
+  std::vector<float> values_;          // [L, B, classes]
+};
+
+}  // namespace throughtime

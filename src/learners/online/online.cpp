@@ -1,0 +1,297 @@
+#include "throughtime/online.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/denormals.h"
+#include "learners/archive_training.h"
+#include "learners/online/past_places.h"
+#include "learners/online/step_ring.h"
+#include "learners/registry.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+constexpr const char* speaker = "online";
+
+int checked_slots(int slots) {
+  require_range(speaker, "slots", slots, 1, 65536);
+  return slots;
+}
+
+bool all_finite(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+}
+
+}  // namespace
+
+/// One prediction of one slot: a window of one step and one row.
+class StepPredictor {
+ public:
+  StepPredictor(Engine& engine, int slots)
+      : engine_(engine),
+        tape_(engine.make_tape({.steps = 1, .batch = 1, .keep = Keep::nothing})),
+        output_(engine.allocate(static_cast<std::size_t>(engine.model().outputs()))),
+        predictions_(static_cast<std::size_t>(slots) * output_.size) {
+    for (int slot = 0; slot < slots; ++slot)
+      states_.push_back(engine.allocate(static_cast<std::size_t>(engine.model().state_size())));
+    window_.steps = window_.batch = 1;
+    window_.sources = {&source_, 1};
+    window_.start = {0};
+    window_.weight = {1.0f};
+    window_.targets.layout = TargetLayout::none;
+    source_.steps = 1;
+  }
+
+  std::span<const double> step(int slot, const StepInput& x, Buffer parameters) {
+    source_.reals = static_cast<int>(x.reals.size());
+    source_.values = x.reals;
+    const std::size_t tokens = engine_.model().config().input.vocabulary > 0 ? 1 : 0;
+    source_.tokens = {&x.token, tokens};
+    const Buffer state = states_[static_cast<std::size_t>(slot)];
+    engine_.unroll({.window = window_,
+                    .parameters = parameters,
+                    .tape = *tape_,
+                    .training = false,
+                    .initial_state = state,
+                    .final_state = state,
+                    .predictions = output_});
+    const auto prediction =
+        std::span(predictions_).subspan(static_cast<std::size_t>(slot) * output_.size, output_.size);
+    engine_.read(output_, prediction);
+    return prediction;
+  }
+
+  void reset(int slot) { engine_.fill(states_[static_cast<std::size_t>(slot)], 0); }
+  /// [B, outputs]: the last prediction of each slot.
+  std::span<const double> all() const { return predictions_; }
+
+  void archive(Archive& archive) {
+    for (std::size_t slot = 0; slot < states_.size(); ++slot)
+      archive.buffer(fmt::format("state_{}", slot), engine_, states_[slot]);
+    archive.numbers("predictions", predictions_);
+    if (predictions_.size() != states_.size() * output_.size)
+      refuse(speaker, "the saved predictions are those of another stream");
+  }
+
+ private:
+  Engine& engine_;
+  std::unique_ptr<Tape> tape_;
+  Buffer output_;               // [outputs]
+  std::vector<Buffer> states_;  // [B] of [S]
+  std::vector<double> predictions_;
+  Source source_;
+  Window window_;
+};
+
+struct OnlineLearner::Parts {
+  Parts(Engine& engine, const std::vector<double>& first, const OnlineConfig& given)
+      : config(given),
+        needs(stream_needs(given.learner)),
+        ring(engine.model(), checked_slots(given.slots), needs.look_back + needs.steps + 1),
+        past(ring, given.seed),
+        trainee(make_trainee(engine, first, given.optimizer, given.clip)),
+        learner(make_learner(given.learner, trainee, shape())),
+        schedule(given.schedule, given.rate),
+        rate([this](std::int64_t update) { return schedule.rate(update, epoch()); }),
+        predictor(engine, given.slots),
+        open(static_cast<std::size_t>(given.slots), 0),
+        fresh(open.size(), 1),
+        weight(open.size(), 0.0f),
+        flag(open.size(), Window::hold_flag) {
+    if (given.steps_per_epoch < 1) refuse(speaker, "steps_per_epoch must be at least 1, got {}", given.steps_per_epoch);
+    reserve(stretch, needs.steps, given.slots);
+    stretch.batch = given.slots;
+    stretch.start.resize(open.size());
+    for (int slot = 0; slot < given.slots; ++slot) stretch.source.push_back(slot);
+  }
+
+  StretchShape shape() {
+    return {.steps = needs.steps,
+            .batch = config.slots,
+            .seed = config.seed,
+            .positions = [this](std::uint64_t draw, int rows, int steps) -> const Window& {
+              return past.places(draw, rows, steps);
+            }};
+  }
+
+  double epoch() const { return static_cast<double>(ring.position()) / static_cast<double>(config.steps_per_epoch); }
+
+  void require_slot(int slot) const {
+    if (slot < 0 || slot >= config.slots)
+      refuse(speaker, "there is no slot {}; they are numbered from 0 to {}", slot, config.slots - 1);
+  }
+
+  void check_step(const StepInput& x, const StepTarget& y) const {
+    const Model& model = trainee.engine.model();
+    const InputConfig& input = model.config().input;
+    if (static_cast<int>(x.reals.size()) != input.reals)
+      refuse(speaker, "a step has {} real inputs, got {}", input.reals, x.reals.size());
+    if (input.vocabulary > 0 && (x.token < 0 || x.token >= input.vocabulary))
+      refuse(speaker, "a token must be between 0 and {}, got {}", input.vocabulary - 1, x.token);
+    if (!all_finite(x.reals) || !all_finite(y.values)) refuse(speaker, "inputs and targets must be finite numbers");
+    if (!y.known()) return;
+    const bool labels = model.head().target == TargetKind::label_or_distribution;
+    if (labels && (y.label < 0 || y.label >= model.outputs()))
+      refuse(speaker, "a label must be between 0 and {}, got {}", model.outputs() - 1, y.label);
+    if (!labels && static_cast<int>(y.values.size()) != model.outputs())
+      refuse(speaker, "a target has {} numbers, got {}", model.outputs(), y.values.size());
+  }
+
+  /// Every open stream has had its step.
+  bool round_is_full() const {
+    for (std::size_t slot = 0; slot < open.size(); ++slot)
+      if (open[slot] != 0 && flag[slot] == Window::hold_flag) return false;
+    return true;
+  }
+
+  /// Puts a checked step into the open round.
+  void take(int slot, const StepInput& x, const StepTarget& y) {
+    const auto at = static_cast<std::size_t>(slot);
+    if (flag[at] != Window::hold_flag) end_round();
+    ring.put(slot, x, y);
+    weight[at] = y.known() ? 1.0f : 0.0f;
+    flag[at] = fresh[at] != 0 ? Window::reset_flag : std::uint8_t{0};
+    fresh[at] = 0;
+    open[at] = 1;
+    ++steps_in_round;
+    if (round_is_full()) end_round();
+  }
+
+  void end_round() {
+    ring.advance();
+    past.note(weight, flag);
+    stretch.weight.insert(stretch.weight.end(), weight.begin(), weight.end());
+    stretch.reset.insert(stretch.reset.end(), flag.begin(), flag.end());
+    std::fill(weight.begin(), weight.end(), 0.0f);
+    std::fill(flag.begin(), flag.end(), Window::hold_flag);
+    steps_in_round = 0;
+    if (++stretch.steps == needs.steps) learn_stretch();
+    if (ring.position() % config.steps_per_epoch == 0) learner->end_epoch();
+  }
+
+  void learn_stretch() {
+    const std::int64_t start = ring.position() - stretch.steps;
+    stretch.sources = ring.sources();
+    std::fill(stretch.start.begin(), stretch.start.end(), start);
+    stretch.mask_step = start;
+    stretch.continues = start > 0;
+    learner->learn(stretch, rate);
+    stretch.steps = 0;
+    stretch.weight.clear();
+    stretch.reset.clear();
+  }
+
+  void archive(Archive& archive) {
+    archive_training(archive, trainee, *learner, schedule);
+    const Archive::Scope scope(archive, "online");
+    predictor.archive(archive);
+    ring.archive(archive);
+    past.archive(archive);
+    archive_round(archive);
+  }
+
+  void archive_round(Archive& archive) {
+    const std::size_t slots = open.size();
+    std::vector<double> weights(weight.begin(), weight.end());
+    std::vector<double> stretch_weights(stretch.weight.begin(), stretch.weight.end());
+    archive.integer_list("open", open);
+    archive.integer_list("fresh", fresh);
+    archive.integer_list("flag", flag);
+    archive.numbers("weight", weights);
+    archive.integer("steps_in_round", steps_in_round);
+    archive.integer("stretch_steps", stretch.steps);
+    archive.integer_list("stretch_reset", stretch.reset);
+    archive.numbers("stretch_weight", stretch_weights);
+    const std::size_t entries = static_cast<std::size_t>(std::max(0, stretch.steps)) * slots;
+    if (open.size() != slots || fresh.size() != slots || flag.size() != slots || weights.size() != slots ||
+        stretch.steps < 0 || stretch.steps >= needs.steps || stretch.reset.size() != entries ||
+        stretch_weights.size() != entries)
+      refuse(speaker, "the saved round is not one of {} slots and {} steps", slots, needs.steps);
+    weight.assign(weights.begin(), weights.end());
+    stretch.weight.assign(stretch_weights.begin(), stretch_weights.end());
+  }
+
+  OnlineConfig config;
+  StreamNeeds needs;
+  StepRing ring;
+  PastPlaces past;
+  Trainee trainee;
+  std::unique_ptr<Learner> learner;
+  Schedule schedule;
+  RateFunction rate;
+  StepPredictor predictor;
+  std::vector<std::uint8_t> open;   // [B]: a stream is there, and has learned a step
+  std::vector<std::uint8_t> fresh;  // [B]: its next step is its first
+  std::vector<float> weight;        // [B]: of the open round
+  std::vector<std::uint8_t> flag;   // [B]: likewise; held until its step comes
+  int steps_in_round = 0;
+  Window stretch;  // rounds that wait for the rest of a stretch
+};
+
+OnlineLearner::OnlineLearner(Engine& engine, const std::vector<double>& parameters, const OnlineConfig& config)
+    : parts_(std::make_unique<Parts>(engine, parameters, config)) {}
+OnlineLearner::~OnlineLearner() = default;
+
+std::span<const double> OnlineLearner::observe(int slot, const StepInput& x, const StepTarget& y) {
+  const FlushDenormals flush;  // once for the prediction and what is learned from it
+  parts_->require_slot(slot);
+  parts_->check_step(x, y);
+  if (parts_->flag[static_cast<std::size_t>(slot)] != Window::hold_flag) parts_->end_round();
+  const std::span<const double> prediction = parts_->predictor.step(slot, x, parts_->trainee.parameters);
+  parts_->take(slot, x, y);
+  return prediction;
+}
+
+std::span<const double> OnlineLearner::observe_all(std::span<const float> x, std::span<const float> y) {
+  const auto slots = static_cast<std::size_t>(parts_->config.slots);
+  const std::size_t reals = x.size() / slots, outputs = y.size() / slots;
+  if (x.size() % slots != 0 || y.size() % slots != 0)
+    refuse(speaker, "every slot needs its share: {} slots, got {} inputs and {} targets", slots, x.size(), y.size());
+  end_round();
+  std::fill(parts_->open.begin(), parts_->open.end(), std::uint8_t{1});  // one round, the first one too
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    predict(static_cast<int>(slot), {.reals = x.subspan(slot * reals, reals)});
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    learn(static_cast<int>(slot), {.reals = x.subspan(slot * reals, reals)},
+          {.values = y.subspan(slot * outputs, outputs)});
+  end_round();
+  return parts_->predictor.all();
+}
+
+std::span<const double> OnlineLearner::predict(int slot, const StepInput& x) {
+  parts_->require_slot(slot);
+  parts_->check_step(x, {});
+  return parts_->predictor.step(slot, x, parts_->trainee.parameters);
+}
+
+void OnlineLearner::learn(int slot, const StepInput& x, const StepTarget& y) {
+  parts_->require_slot(slot);
+  parts_->check_step(x, y);
+  parts_->take(slot, x, y);
+}
+
+void OnlineLearner::end_round() {
+  if (parts_->steps_in_round > 0) parts_->end_round();
+}
+
+void OnlineLearner::reset(int slot) {
+  parts_->require_slot(slot);
+  const auto at = static_cast<std::size_t>(slot);
+  if (parts_->flag[at] != Window::hold_flag) parts_->end_round();
+  parts_->predictor.reset(slot);
+  parts_->open[at] = 0;
+  parts_->fresh[at] = 1;
+}
+
+int OnlineLearner::slots() const { return parts_->config.slots; }
+std::int64_t OnlineLearner::rounds() const { return parts_->ring.position(); }
+std::int64_t OnlineLearner::updates() const { return parts_->learner->updates(); }
+double OnlineLearner::take_mean_loss() { return parts_->learner->take_mean_loss(); }
+std::vector<Diagnostic> OnlineLearner::diagnostics() const { return parts_->learner->diagnostics(); }
+Buffer OnlineLearner::parameters() const { return parts_->trainee.parameters; }
+std::size_t OnlineLearner::activation_bytes() const { return parts_->learner->activation_bytes(); }
+void OnlineLearner::archive(Archive& archive) { parts_->archive(archive); }
+
+}  // namespace throughtime

@@ -1,0 +1,134 @@
+#include "train/run/evaluation.h"
+
+#include <algorithm>
+
+#include "engine/targets.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+constexpr int part_steps = 128;       // the longest part of a window that is unrolled at once
+constexpr int published_chunk = 100;  // Metric::published_perplexity: steps that count together or not at all
+
+std::int32_t most_probable(const double* predictions, int outputs) {
+  return static_cast<std::int32_t>(std::max_element(predictions, predictions + outputs) - predictions);
+}
+
+}  // namespace
+
+Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner)
+    : engine_(engine), task_(task), batch_(task.evaluation_batch(batch)) {
+  for (const Metric metric : task.metrics()) {
+    accuracy_ = accuracy_ || metric == Metric::accuracy;
+    points_ = points_ || PointScores::knows(metric);
+    published_points_ = published_points_ || metric == Metric::published_time_rmse;
+  }
+  const bool optimises = learner.name == "target_propagation" && learner.target.test_steps > 0;
+  const int steps = std::min(task.steps(), optimises ? learner.target.block : part_steps);
+  const auto rows = static_cast<std::size_t>(batch_);
+  const auto outputs = static_cast<std::size_t>(engine.model().outputs());
+  tape_ = engine.make_tape({.steps = steps, .batch = batch_, .keep = Keep::nothing});
+  state_ = engine.allocate(rows * static_cast<std::size_t>(engine.model().state_size()));
+  if (optimises) {
+    start_ = engine.allocate(state_.size);
+    past_.emplace(engine, learner.target, steps, batch_);
+  }
+  loss_values_.resize(static_cast<std::size_t>(steps) * rows);
+  losses_ = engine.allocate(loss_values_.size());
+  if (!accuracy_ && !points_) return;
+  prediction_values_.resize(loss_values_.size() * outputs);
+  predictions_ = engine.allocate(prediction_values_.size());
+}
+
+Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batches, std::uint64_t first) {
+  const std::int64_t pass = task_.batches(split, batch_);
+  const std::uint64_t begin = pass > 0 ? 0 : first;
+  const auto count = static_cast<std::uint64_t>(pass > 0 ? pass : batches);
+  loss_sum_ = weight_sum_ = correct_sum_ = chunk_sum_ = whole_chunks_sum_ = 0;
+  chunk_step_ = 0;
+  if (points_)
+    point_scores_.emplace(engine_.model().classes(), published_points_ ? longest_interval(split, count) : 0.0);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Window& window = task_.make_batch(split, begin + i, batch_);
+    add_window(window, parameters, i > 0 && window.continues);
+  }
+  if (!(weight_sum_ > 0)) refuse("evaluate", "no step of the {} batches of {} has a loss", count, split_name(split));
+  Evaluation result{.loss = loss_sum_ / weight_sum_, .weight = weight_sum_};
+  for (const Metric metric : task_.metrics()) result.scores.push_back({metric_name(metric), score(metric)});
+  result.metric = result.scores.front().value;
+  return result;
+}
+
+double Evaluator::score(Metric metric) const {
+  if (metric == Metric::accuracy) return correct_sum_ / weight_sum_;
+  if (PointScores::knows(metric)) return point_scores_->score(metric);
+  const double sum = metric == Metric::published_perplexity ? whole_chunks_sum_ : loss_sum_;
+  return metric_of_loss(metric, sum / weight_sum_);
+}
+
+/// Of the events of one pass.
+double Evaluator::longest_interval(Split split, std::uint64_t count) {
+  double longest = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const Window& window = task_.make_batch(split, i, batch_);
+    for (int step = 0; step < window.steps; ++step)
+      for (int row = 0; row < window.batch; ++row)
+        if (window.weight_at(step, row) != 0)
+          longest = std::max<double>(longest, row_target(engine_.model(), window, step, row).values[0]);
+  }
+  return longest;
+}
+
+void Evaluator::add_window(const Window& window, Buffer parameters, bool continues) {
+  const int most = tape_->shape().steps;
+  if (!continues) step_ = 0;
+  for (int first = 0; first < window.steps; first += most) {
+    const int length = std::min(most, window.steps - first);
+    const bool whole = length == window.steps;
+    if (!whole) slice(window, first, length, part_);
+    const Window& part = whole ? window : part_;
+    if (!continues && first == 0) engine_.fill(state_, 0);
+    if (past_) engine_.copy(state_, start_);
+    engine_.unroll({.window = part,
+                    .parameters = parameters,
+                    .tape = *tape_,
+                    .training = false,
+                    .initial_state = state_,
+                    .final_state = state_,
+                    .losses = losses_,
+                    .predictions = predictions_});
+    add_part(part);
+    if (past_) past_->refine(part, parameters, start_, state_);
+    step_ += part.steps;
+  }
+}
+
+/// Takes the losses of the part that was unrolled last, and how good its predictions are.
+void Evaluator::add_part(const Window& part) {
+  const int outputs = engine_.model().outputs();
+  engine_.read(losses_, loss_values_);
+  if (predictions_) engine_.read(predictions_, prediction_values_);
+  for (int step = 0; step < part.steps; ++step) {
+    for (int row = 0; row < part.batch; ++row) {
+      const double weight = part.weight_at(step, row);
+      if (weight == 0) continue;
+      const auto entry = static_cast<std::size_t>(step) * static_cast<std::size_t>(part.batch) + row;
+      weight_sum_ += weight;
+      loss_sum_ += weight * loss_values_[entry];
+      chunk_sum_ += weight * loss_values_[entry];
+      if (!predictions_) continue;
+      const double* predictions = prediction_values_.data() + entry * static_cast<std::size_t>(outputs);
+      const RowTarget<float> target = row_target(engine_.model(), part, step, row);
+      if (accuracy_ && most_probable(predictions, outputs) == target.label) correct_sum_ += weight;
+      if (points_)
+        point_scores_->add(step_ + step, weight, loss_values_[entry], predictions, target.label, target.values[0]);
+    }
+    if (++chunk_step_ < published_chunk) continue;
+    whole_chunks_sum_ += chunk_sum_;
+    chunk_sum_ = 0;
+    chunk_step_ = 0;
+  }
+}
+
+}  // namespace throughtime

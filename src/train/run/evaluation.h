@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tasks/point_scores.h"
+#include "throughtime/engine.h"
+#include "throughtime/task.h"
+#include "train/run/past_states.h"
+
+namespace throughtime {
+
+struct Score {
+  std::string name;  // of metric_name
+  double value = 0;
+};
+
+struct Evaluation {
+  std::int64_t iteration = 0;      // done before it; the caller's
+  double loss = 0;                 // mean per weighted step and row
+  double metric = 0;               // the task's first: scores.front().value
+  std::vector<Score> scores = {};  // all of the task's metrics, in its order
+  double weight = 0;               // sum of the weights behind the means
+};
+
+/// Mean loss and metrics of a model on a split. Owns the tape and the buffers of an evaluation, whose size does not
+/// grow with the length of a sequence: long windows are cut, and the state is carried from part to part.
+class Evaluator {
+ public:
+  /// For a task whose training batches have `batch` rows. Where `learner` says so, states of the past are optimised on
+  /// the way (PastStates).
+  Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner = {});
+
+  /// One whole pass over a finite split; of a generated one, batches `first` ... `first` + `batches` - 1. The state is
+  /// zero at the first batch and is carried through the batches that continue. Dropout is off. Sums are in double.
+  Evaluation evaluate(Buffer parameters, Split split, std::int64_t batches, std::uint64_t first = 0);
+
+  /// Bytes of the tape, known before the first evaluation.
+  std::size_t bytes() const { return tape_->bytes() + (past_ ? past_->bytes() : 0); }
+
+ private:
+  void add_window(const Window& window, Buffer parameters, bool continues);
+  void add_part(const Window& part);
+  double longest_interval(Split split, std::uint64_t count);
+  double score(Metric metric) const;
+
+  Engine& engine_;
+  Task& task_;
+  int batch_;  // rows of an evaluation batch
+  bool accuracy_ = false;
+  bool points_ = false;            // metrics of a point process are asked for
+  bool published_points_ = false;  // and the published ones
+  std::unique_ptr<Tape> tape_;
+  Buffer state_;  // [B, S]
+  Buffer start_;  // [B, S]: before a part, where past states are optimised
+  std::optional<PastStates> past_;
+  Buffer losses_;       // [part, B]
+  Buffer predictions_;  // [part, B, outputs], where a metric needs them
+  std::vector<double> loss_values_, prediction_values_;
+  Window part_;
+  double loss_sum_ = 0, weight_sum_ = 0, correct_sum_ = 0;
+  std::optional<PointScores> point_scores_;
+  std::int64_t step_ = 0;                        // of the column, where the part begins
+  double chunk_sum_ = 0, whole_chunks_sum_ = 0;  // of the losses of the current chunk; of the whole ones before it
+  int chunk_step_ = 0;
+};
+
+}  // namespace throughtime

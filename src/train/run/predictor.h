@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/vocabulary.h"
+#include "tasks/standardisation.h"
+#include "train/run/trained_model.h"
+
+namespace throughtime {
+
+/// A trained model that reads one step after the other and carries its state.
+class Predictor {
+ public:
+  /// Uses the scales of a series and the vocabulary of a text, which the task saved beside the weights.
+  explicit Predictor(TrainedModel& trained);
+
+  /// Names of the columns of a step, where the task has them.
+  const std::vector<std::string>& input_names() const { return input_names_; }
+  const std::vector<std::string>& output_names() const { return output_names_; }
+  bool reads_tokens() const { return vocabulary_size_ > 0; }
+  int reals() const { return reals_; }
+  bool classifies() const { return classifies_; }
+
+  /// The id of a token: a word of the vocabulary, else a number.
+  std::int32_t token_id(std::string_view token) const;
+  /// Refuses a step that has not as many reals as the model reads.
+  void require_width(const std::vector<double>& reals) const;
+  /// A new sequence begins: the state is zero.
+  void reset();
+  /// One step: the token (-1 where the model reads none) and the reals; returns the predictions [outputs].
+  std::vector<double> step(std::int32_t token, const std::vector<double>& reals);
+
+ private:
+  Engine& engine_;
+  Buffer parameters_;
+  std::unique_ptr<Tape> tape_;
+  Buffer state_, predictions_;
+  int reals_ = 0, vocabulary_size_ = 0;
+  bool classifies_ = false;
+  std::optional<Standardisation> scales_;
+  std::optional<Vocabulary> vocabulary_;
+  std::vector<std::string> input_names_, output_names_;
+};
+
+}  // namespace throughtime

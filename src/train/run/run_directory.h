@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "train/checkpoint/checkpoint.h"
+#include "train/options/config.h"
+
+namespace throughtime {
+
+/// The files of one run. A directory is a run from the moment that its config.toml is there, which is written last.
+class RunDirectory {
+ public:
+  /// The names of a directory that may not exist yet; nothing is read or written.
+  explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+  ~RunDirectory();
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path config() const { return path_ / "config.toml"; }
+  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
+  std::filesystem::path metrics_table() const { return path_ / "metrics.csv"; }
+  std::filesystem::path events() const { return path_ / "events.out.tfevents.throughtime"; }
+  std::filesystem::path log() const { return path_ / "log.txt"; }
+  std::filesystem::path environment() const { return path_ / "environment.json"; }
+  std::filesystem::path result() const { return path_ / "result.json"; }
+  std::filesystem::path task() const { return path_ / "task"; }
+  CheckpointStore checkpoints() const { return CheckpointStore(path_ / "checkpoints"); }
+
+  bool is_run() const { return std::filesystem::exists(config()); }
+  bool is_finished() const { return std::filesystem::exists(result()); }
+  /// Refuses a directory that is no run, with what to do.
+  void require_run() const;
+  /// Refuses a directory that cannot be made into a new run. With `force`, the files of an old run do not matter.
+  void require_free(bool force) const;
+  /// Makes an empty directory: removes the files of an old run, and no others.
+  void clear();
+  /// Keeps other processes out until this object goes; refuses where one is in already.
+  void lock();
+  /// The configuration that the run was started with, and overrides that may change while a run goes on.
+  RunConfig load_config(const std::vector<std::string>& overrides = {}) const;
+
+ private:
+  std::filesystem::path path_;
+  int lock_ = -1;
+};
+
+}  // namespace throughtime

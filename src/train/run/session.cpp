@@ -1,0 +1,212 @@
+#include "train/run/session.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "throughtime/error.h"
+#include "train/run/agreement.h"
+#include "train/run/environment.h"
+#include "train/run/files.h"
+#include "train/run/recorder.h"
+#include "train/run/trained_model.h"
+#include "train/stream/run.h"
+
+namespace throughtime {
+namespace {
+
+/// The recorder first: what others show is then already safe.
+class RecordedObserver final : public Observer {
+ public:
+  RecordedObserver(Recorder& recorder, Observer& other) : recorder_(recorder), other_(other) {}
+  void on_start(const RunPlan& plan, std::int64_t iteration) override {
+    recorder_.on_start(plan, iteration);
+    other_.on_start(plan, iteration);
+  }
+  void on_progress(const Progress& progress) override {
+    recorder_.on_progress(progress);
+    other_.on_progress(progress);
+  }
+  void on_validation(const Evaluation& evaluation) override {
+    recorder_.on_validation(evaluation);
+    other_.on_validation(evaluation);
+  }
+  void on_iteration(const IterationEnd& end) override {
+    recorder_.on_iteration(end);
+    other_.on_iteration(end);
+  }
+  void on_end(const RunResult& result) override {
+    recorder_.on_end(result);
+    other_.on_end(result);
+  }
+  bool wants_stop() override { return other_.wants_stop(); }
+
+ private:
+  Recorder& recorder_;
+  Observer& other_;
+};
+
+RunResult train_recorded(RunDirectory& directory, Trainer& trainer, const RecordLengths& lengths, Observer& observer,
+                         bool test) {
+  if (trainer.ranks() != nullptr && trainer.ranks()->rank() > 0) {
+    Follower follower(trainer, observer);
+    return trainer.run(follower, test);
+  }
+  RunLog log(directory.log());
+  std::filesystem::remove(directory.result());  // of an earlier end
+  try {
+    Recorder recorder(directory, trainer, lengths, log);
+    RecordedObserver both(recorder, observer);
+    RunResult result = trainer.run(both, test);
+    if (result.end == RunEnd::interrupted) log.line(fmt::format("interrupted at iteration {}", result.iteration));
+    return result;
+  } catch (const std::exception& error) {
+    try {
+      log.line(error.what());
+    } catch (const RunFailure&) {  // a full disk takes no log either
+    }
+    throw;
+  }
+}
+
+/// Everything of a new run but its first metrics. config.toml comes last: with it the directory is a run.
+void prepare(RunDirectory& directory, Trainer& trainer, bool force) {
+  directory.require_free(force);
+  directory.lock();
+  directory.clear();
+  make_directories(directory.task());
+  trainer.task().save(directory.task().string());
+  ModelInterface(trainer.task()).save(directory.task().string());
+  replace_file(directory.environment(), environment_json(trainer.plan()));
+  replace_file(directory.config(), resolved_config(trainer.config()));
+}
+
+/// Copies the tensors that belong to the model into `parameters`; at least one must, and all must have its shape.
+void copy_weights(const TensorFile& weights, const ParameterLayout& layout, std::vector<double>& parameters) {
+  std::size_t copied = 0;
+  for (const ParameterBlock& block : layout.blocks()) {
+    const Tensor* tensor = weights.find(block.name);
+    // torch.nn.LSTM and its kin have no prefix.
+    if (tensor == nullptr && block.name.starts_with("rnn.")) tensor = weights.find(block.name.substr(4));
+    if (tensor == nullptr) continue;
+    const std::vector<std::int64_t> shape(block.shape.begin(), block.shape.end());
+    if (tensor->shape != shape)
+      refuse("import", "'{}' must have the shape [{}], it has [{}]", tensor->name, fmt::join(shape, ", "),
+             fmt::join(tensor->shape, ", "));
+    const std::vector<double> values = real_values(*tensor);
+    std::copy(values.begin(), values.end(), parameters.begin() + static_cast<std::ptrdiff_t>(block.offset));
+    ++copied;
+  }
+  if (copied > 0) return;
+  std::vector<std::string> names;
+  for (const ParameterBlock& block : layout.blocks()) names.push_back(block.name);
+  refuse("import", "no tensor of the file belongs to the model, whose parameters are {}", fmt::join(names, ", "));
+}
+
+void import_weights(Trainer& trainer, const TensorFile& weights) {
+  std::vector<double> parameters = trainer.engine().read(trainer.parameters());
+  copy_weights(weights, trainer.engine().model().parameters(), parameters);
+  trainer.engine().write(trainer.parameters(), parameters);
+}
+
+/// Loads a checkpoint into a trainer; returns how long the run's files were then.
+RecordLengths load_state(const TensorFile& file, Trainer& trainer) {
+  LoadingArchive archive(file);
+  trainer.archive(archive);
+  RecordLengths lengths;
+  lengths.archive(archive);
+  return lengths;
+}
+
+}  // namespace
+
+RunResult train_run(const RunConfig& config, Observer& observer, bool force, bool test,
+                    std::shared_ptr<Communicator> ranks) {
+  require_same_config(ranks.get(), config);
+  RunDirectory directory(run_directory(config));
+  on_first_rank(ranks.get(), [&] { directory.require_free(force); });
+  Trainer trainer(config, "", ranks);
+  require_same_data(ranks.get(), trainer.task(), config.train.batch);
+  on_first_rank(ranks.get(), [&] { prepare(directory, trainer, force); });
+  return train_recorded(directory, trainer, {}, observer, test);
+}
+
+RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
+                     bool previous, bool test, std::shared_ptr<Communicator> ranks) {
+  if (is_stream_run(run))
+    refuse("train", "{} is the run of a stream: it goes on with throughtime stream --resume {}", run.string(),
+           run.string());
+  RunDirectory directory(run);
+  const RunConfig config = directory.load_config(overrides);
+  require_same_config(ranks.get(), config);
+  CheckpointStore checkpoints = directory.checkpoints();
+  on_first_rank(ranks.get(), [&] {
+    directory.lock();
+    if (previous) checkpoints.go_back();
+  });
+  Trainer trainer(config, directory.task().string(), ranks);
+  require_same_data(ranks.get(), trainer.task(), config.train.batch);
+  RecordLengths lengths;
+  if (!checkpoints.empty()) lengths = load_state(checkpoints.load(), trainer);
+  require_same(ranks.get(), "checkpoint", static_cast<std::uint64_t>(trainer.iteration()));
+  on_first_rank(ranks.get(), [&] {
+    // A crash may have come between the two names of a checkpoint that is the best one.
+    const std::optional<Evaluation>& best = trainer.best_validation();
+    if (best && best->iteration == trainer.iteration() && std::filesystem::exists(checkpoints.last()))
+      checkpoints.mark_best();
+    if (!overrides.empty()) replace_file(directory.config(), resolved_config(config));
+  });
+  return train_recorded(directory, trainer, lengths, observer, test);
+}
+
+void start_run_with(const RunConfig& config, const TensorFile& weights, bool force) {
+  RunDirectory directory(run_directory(config));
+  directory.require_free(force);
+  Trainer trainer(config);
+  import_weights(trainer, weights);
+  prepare(directory, trainer, force);
+  RunLog log(directory.log());
+  Recorder(directory, trainer, {}, log).save_checkpoint(false);
+  log.line("the first weights were imported");
+}
+
+void replace_parameters(const std::filesystem::path& run, const TensorFile& weights) {
+  RunDirectory directory(run);
+  Trainer trainer(directory.load_config(), directory.task().string());
+  directory.lock();
+  RecordLengths lengths;
+  if (!directory.checkpoints().empty()) lengths = load_state(directory.checkpoints().load(), trainer);
+  import_weights(trainer, weights);
+  RunLog log(directory.log());
+  Recorder(directory, trainer, lengths, log).save_checkpoint(false);
+  log.line(fmt::format("weights were imported at iteration {}", trainer.iteration()));
+}
+
+TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {
+  const RunDirectory directory(run);
+  directory.require_run();
+  const CheckpointStore checkpoints = directory.checkpoints();
+  if (!best && checkpoints.empty()) refuse("run", "{} has no checkpoint yet", run.string());
+  if (!best) return checkpoints.load();
+  if (!std::filesystem::exists(checkpoints.best()))
+    refuse("run", "{} has no best checkpoint: it is written at validations (train.evaluate_every)", run.string());
+  return read_tensors(checkpoints.best(), true);
+}
+
+std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
+                                  const std::vector<std::string>& overrides) {
+  if (is_stream_run(run))
+    refuse(
+        "run",
+        "{} is the run of a stream, which has no splits: each of its forecasts was tested before it was learned from. "
+        "metrics.jsonl has their errors (throughtime report), and throughtime predict answers further rows",
+        run.string());
+  const TensorFile file = load_checkpoint(run, best);
+  const RunDirectory directory(run);
+  auto trainer = std::make_unique<Trainer>(directory.load_config(overrides), directory.task().string());
+  LoadingArchive(file).parameters(trainer->engine(), trainer->parameters());
+  return trainer;
+}
+
+}  // namespace throughtime

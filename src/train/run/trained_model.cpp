@@ -1,0 +1,54 @@
+#include "train/run/trained_model.h"
+
+#include <nlohmann/json.hpp>
+
+#include "throughtime/error.h"
+#include "train/run/files.h"
+#include "train/run/session.h"
+
+namespace throughtime {
+namespace {
+
+std::filesystem::path path_in(const std::string& directory) {
+  return std::filesystem::path(directory) / "interface.json";
+}
+
+Model model_of(const RunConfig& config, const std::string& task_directory) {
+  const ModelInterface interface(task_directory);
+  return Model(make_model_config(config.model, interface.input, interface.head));
+}
+
+}  // namespace
+
+ModelInterface::ModelInterface(const std::string& directory) {
+  const std::filesystem::path path = path_in(directory);
+  if (!std::filesystem::exists(path))
+    refuse("run", "there is no {}, which says what the model reads and predicts", path.string());
+  try {
+    const nlohmann::json document = nlohmann::json::parse(read_file(path));
+    document.at("reals").get_to(input.reals);
+    document.at("vocabulary").get_to(input.vocabulary);
+    document.at("head").get_to(head.name);
+    document.at("outputs").get_to(head.outputs);
+  } catch (const nlohmann::json::exception& error) {
+    refuse("run", "{} does not say what the model reads and predicts: {}", path.string(), error.what());
+  }
+}
+
+void ModelInterface::save(const std::string& directory) const {
+  const nlohmann::ordered_json document = {
+      {"reals", input.reals}, {"vocabulary", input.vocabulary}, {"head", head.name}, {"outputs", head.outputs}};
+  replace_file(path_in(directory), document.dump(2) + "\n");
+}
+
+TrainedModel::TrainedModel(const std::filesystem::path& run, bool best)
+    : config_(RunDirectory(run).load_config()),
+      task_directory_(RunDirectory(run).task().string()),
+      model_(model_of(config_, task_directory_)),
+      engine_(make_engine(model_, make_engine_config(config_.run))),
+      parameters_(engine_->allocate(model_.parameters().size())) {
+  const TensorFile checkpoint = load_checkpoint(run, best);
+  LoadingArchive(checkpoint).parameters(*engine_, parameters_);
+}
+
+}  // namespace throughtime

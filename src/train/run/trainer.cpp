@@ -1,0 +1,276 @@
+#include "train/run/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "learners/archive_training.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string cell_text(const Model& model) {
+  std::string text = model.layers().front().cell->name;
+  bool same = true;
+  for (const Layer& layer : model.layers()) same = same && layer.cell->name == text;
+  if (same) return text;
+  for (std::size_t layer = 1; layer < model.layers().size(); ++layer) text += " + " + model.layers()[layer].cell->name;
+  return text;
+}
+
+bool judged_by_accuracy(const Task& task) {
+  const std::vector<Metric> metrics = task.metrics();
+  return std::find(metrics.begin(), metrics.end(), Metric::accuracy) != metrics.end();
+}
+
+std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string& directory) {
+  std::unique_ptr<Task> task = make_task(config.task, config.train.seed);
+  if (!directory.empty()) task->load(directory);
+  if (config.train.evaluate_every > 0 && !task->has(Split::validation))
+    refuse("train", "there is no validation data for train.evaluate_every = {}; set it to 0, or give the task some",
+           config.train.evaluate_every);
+  return task;
+}
+
+/// What an update of a learner works on side by side, and the option that says how many of them there are.
+struct Shared {
+  int count = 0;
+  std::string what, option;
+};
+
+Shared shared_by_ranks(const RunConfig& config, int steps) {
+  const LearnerConfig& learner = config.learner;
+  if (learner.name == "fpp" && learner.fpp.batch == "blocks")
+    return {learner.fpp.blocks, "trajectories", "learner.fpp_blocks"};
+  if (learner.name != "target_propagation") return {config.train.batch, "rows of a batch", "train.batch"};
+  const int shard = learner.target.shard > 0 ? learner.target.shard : steps;
+  const int blocks = std::min(shard, (steps + learner.target.block - 1) / learner.target.block);
+  return {config.train.batch * blocks, "blocks", "train.batch, learner.tprop_block and learner.tprop_shard"};
+}
+
+/// A rank that has nothing to do would only wait.
+void require_work(const RunConfig& config, int steps, int ranks) {
+  const Shared shared = shared_by_ranks(config, steps);
+  if (ranks > shared.count)
+    refuse("train", "{} ranks cannot share {} {} ({}); start {} at most", ranks, shared.count, shared.what,
+           shared.option, shared.count);
+}
+
+RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
+  const std::int64_t pass = task.batches(Split::train, train.batch);
+  const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
+  const std::int64_t of_epochs = std::max<std::int64_t>(1, std::llround(train.epochs * per_epoch));
+  return {.parameters = model.parameters().size(),
+          .steps = task.steps(),
+          .batch = train.batch,
+          .iterations = train.epochs > 0 ? of_epochs : train.iterations,
+          .iterations_per_epoch = per_epoch};
+}
+
+}  // namespace
+
+RunExtent extent_of(const RunConfig& config) {
+  const std::unique_ptr<Task> task = make_saved_task(config, "");
+  return measure(config.train, *task, Model(make_model_config(config.model, *task)));
+}
+
+Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)
+    : config_(config),
+      ranks_(std::move(ranks)),
+      task_(make_saved_task(config, task_directory)),
+      model_(make_model_config(config.model, *task_)),
+      engine_(make_engine(model_, make_engine_config(config.run, ranks_))),
+      trainee_(make_trainee(*engine_, initialise(model_, config.model.initialise, config.train.seed),
+                            config.optimizer.rule, config.optimizer.clip)),
+      learner_(make_learner(config.learner, trainee_,
+                            {.steps = task_->steps(),
+                             .batch = config.train.batch,
+                             .losses = task_->loss_steps(),
+                             .terminal = task_->terminal(),
+                             .examples = task_->examples(),
+                             .accuracy = judged_by_accuracy(*task_),
+                             .seed = config.train.seed,
+                             .row_steps = task_->row_steps(config.train.batch),
+                             .stretches = task_->batches(Split::train, config.train.batch),
+                             .positions = [task = task_.get(), batch = config.train.batch](std::uint64_t draw, int rows,
+                                                                                           int steps) -> const Window& {
+                               return task->make_positions(draw, batch, rows, steps);
+                             }})),
+      evaluator_(*engine_, *task_, config.train.batch, config.learner),
+      schedule_(config.optimizer.schedule, config.optimizer.rate),
+      rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
+      plan_(make_plan()),
+      last_rate_(config.optimizer.rate) {
+  require_work(config, plan_.steps, plan_.ranks);
+  if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
+}
+
+RunPlan Trainer::make_plan() const {
+  const RunExtent extent = measure(config_.train, *task_, model_);
+  const Metric metric = task_->metrics().front();
+  return {.name = config_.run.name,
+          .task = config_.task.name,
+          .metric = metric_name(metric),
+          .learner = std::string(learner_->name()),
+          .cell = cell_text(model_),
+          .engine = std::string(engine_->name()),
+          .threads = engine_->threads(),
+          .ranks = ranks_ ? ranks_->ranks() : 1,
+          .steps = extent.steps,
+          .batch = extent.batch,
+          .iterations = extent.iterations,
+          .iterations_per_epoch = extent.iterations_per_epoch,
+          .seed = config_.train.seed,
+          .parameters = extent.parameters,
+          .activation_bytes = learner_->activation_bytes(),
+          .evaluation_bytes = evaluator_.bytes(),
+          .baseline = task_->baseline(),
+          .baseline_text = task_->baseline_text(),
+          .higher_is_better = higher_is_better(metric)};
+}
+
+bool Trainer::finished() const { return iteration_ >= plan_.iterations || out_of_patience(); }
+
+RunResult Trainer::run(Observer& observer, bool test) {
+  const TrainOptions& train = config_.train;
+  observer.on_start(plan_, iteration_);
+  while (!finished()) {
+    learn_from_batch();
+    if (iteration_ % train.report_every == 0 || iteration_ == plan_.iterations) observer.on_progress(report());
+    const bool look = train.evaluate_every > 0 && iteration_ % train.evaluate_every == 0;
+    const bool improved = look && validate(observer);
+    const bool stop = !finished() && on_any_rank(ranks(), observer.wants_stop());
+    observer.on_iteration({.iteration = iteration_, .improved = improved, .last = stop || finished()});
+    if (stop) return result(RunEnd::interrupted);
+  }
+  RunResult done = result(iteration_ < plan_.iterations ? RunEnd::stopped_early : RunEnd::finished);
+  if (test && task_->has(Split::test)) {
+    done.test = evaluate(Split::test);
+    if (best_validation_) done.best_test = evaluate(best_parameters_, Split::test, 0);
+  }
+  observer.on_end(done);
+  return done;
+}
+
+RunResult Trainer::result(RunEnd end) const {
+  return {.plan = plan_,
+          .end = end,
+          .iteration = iteration_,
+          .seconds = seconds_,
+          .steps_per_second = steps_per_second(),
+          .updates = learner_->updates(),
+          .train_loss = train_loss_,
+          .cumulative = cumulative(),
+          .best_validation = best_validation_};
+}
+
+void Trainer::learn_from_batch() {
+  const Clock::time_point start = Clock::now();
+  const Window& window = task_->make_batch(Split::train, static_cast<std::uint64_t>(iteration_), config_.train.batch);
+  learner_->learn(window, rate_);
+  ++iteration_;
+  if (iteration_ % std::llround(plan_.iterations_per_epoch) == 0) learner_->end_epoch();
+  steps_ += static_cast<std::int64_t>(window.steps) * window.batch;
+  seconds_ += seconds_since(start);
+}
+
+Progress Trainer::report() {
+  const bool looked = learner_->has_loss();  // a few batches of a stream may have none
+  if (looked) take_means();
+  if (looked && !std::isfinite(train_loss_))
+    fail("train",
+         "the loss of {} is {} at iteration {}; try a lower optimizer.rate (now {}) or clipping (optimizer.clip, now "
+         "{})",
+         plan_.name, train_loss_, iteration_, config_.optimizer.rate, config_.optimizer.clip.norm);
+  const auto shown = [&](double accuracy) {
+    return std::isfinite(accuracy) ? std::optional<double>(accuracy) : std::nullopt;
+  };
+  return {.iteration = iteration_,
+          .epoch = epoch(),
+          .train_loss = train_loss_,
+          .cumulative_loss = cumulative().loss,
+          .train_accuracy = shown(train_accuracy_),
+          .cumulative_accuracy = shown(cumulative().accuracy),
+          .rate = last_rate_,
+          .seconds = seconds_,
+          .steps_per_second = steps_per_second(),
+          .diagnostics = learner_->diagnostics()};
+}
+
+void Trainer::take_means() {
+  const TrainingMeans means = learner_->take_means();
+  train_loss_ = means.loss;
+  train_accuracy_ = means.accuracy;
+  cumulative_.loss += means.loss * means.weight;
+  cumulative_.accuracy += means.accuracy * means.weight;
+  cumulative_.weight += means.weight;
+}
+
+TrainingMeans Trainer::cumulative() const {
+  return {cumulative_.loss / cumulative_.weight, cumulative_.accuracy / cumulative_.weight, cumulative_.weight};
+}
+
+bool Trainer::validate(Observer& observer) {
+  const Evaluation evaluation = evaluate(Split::validation);  // always the same batches: only the weights differ
+  schedule_.observe_validation(evaluation.loss);
+  const bool improved = !best_validation_ || evaluation.loss < best_validation_->loss;
+  if (improved) {
+    best_validation_ = evaluation;
+    engine_->copy(trainee_.parameters, best_parameters_);
+  }
+  without_better_ = improved ? 0 : without_better_ + 1;
+  observer.on_validation(evaluation);
+  return improved;
+}
+
+Evaluation Trainer::evaluate(Split split, std::uint64_t first) { return evaluate(trainee_.parameters, split, first); }
+
+Evaluation Trainer::evaluate(Buffer parameters, Split split, std::uint64_t first) {
+  Evaluation evaluation = evaluator_.evaluate(parameters, split, config_.train.evaluate_batches, first);
+  if (!std::isfinite(evaluation.loss))
+    fail("train", "the {} loss of {} is {} after iteration {}; try a lower optimizer.rate (now {})", split_name(split),
+         plan_.name, evaluation.loss, iteration_, config_.optimizer.rate);
+  evaluation.iteration = iteration_;
+  return evaluation;
+}
+
+void Trainer::archive(Archive& archive) {
+  archive_training(archive, trainee_, *learner_, schedule_);
+  const Archive::Scope scope(archive, "trainer");
+  archive.integer("iteration", iteration_);
+  archive.integer("steps", steps_);
+  archive.number("seconds", seconds_);
+  archive.number("train_loss", train_loss_);
+  archive.number("train_accuracy", train_accuracy_);
+  archive.number("cumulative_loss", cumulative_.loss);
+  archive.number("cumulative_accuracy", cumulative_.accuracy);
+  archive.number("cumulative_weight", cumulative_.weight);
+  archive.number("rate", last_rate_);
+  archive.integer("without_better", without_better_);
+  archive_best(archive);
+}
+
+void Trainer::archive_best(Archive& archive) {
+  std::vector<double> best;  // iteration, loss, weight, then the scores in the task's order; empty: none yet
+  if (best_validation_) {
+    best = {static_cast<double>(best_validation_->iteration), best_validation_->loss, best_validation_->weight};
+    for (const Score& score : best_validation_->scores) best.push_back(score.value);
+  }
+  archive.numbers("best", best);
+  if (best_parameters_) archive.buffer("best_parameters", *engine_, best_parameters_);
+  const std::vector<Metric> metrics = task_->metrics();
+  best_validation_.reset();
+  if (best.empty()) return;
+  if (best.size() != 3 + metrics.size()) refuse("checkpoint", "the best validation has other metrics than the task");
+  Evaluation evaluation{.iteration = static_cast<std::int64_t>(best[0]), .loss = best[1], .weight = best[2]};
+  for (std::size_t k = 0; k < metrics.size(); ++k) evaluation.scores.push_back({metric_name(metrics[k]), best[3 + k]});
+  evaluation.metric = evaluation.scores.front().value;
+  best_validation_ = evaluation;
+}
+
+}  // namespace throughtime

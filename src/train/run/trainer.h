@@ -1,0 +1,166 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "train/options/config.h"
+#include "train/run/evaluation.h"
+
+namespace throughtime {
+
+/// How much a configuration asks for.
+struct RunExtent {
+  std::size_t parameters = 0;
+  int steps = 0;
+  int batch = 0;
+  std::int64_t iterations = 0;
+  double iterations_per_epoch = 0;
+};
+/// From the task and the model alone: nothing is made that grows with steps and batch.
+RunExtent extent_of(const RunConfig& config);
+
+/// What a run will do and need, known before its first step.
+struct RunPlan {
+  std::string name;
+  std::string task;
+  std::string metric;  // the task's first
+  std::string learner;
+  std::string cell;  // of every layer, joined by " + " where they differ
+  std::string engine;
+  int threads = 0;  // of each rank
+  int ranks = 1;    // processes that share the rows of a batch
+  int steps = 0;    // of a training sequence
+  int batch = 0;
+  std::int64_t iterations = 0;
+  double iterations_per_epoch = 0;
+  std::uint64_t seed = 0;
+  std::size_t parameters = 0;
+  std::size_t activation_bytes = 0;  // of the learner's tapes: what grows with the window
+  std::size_t evaluation_bytes = 0;  // of the tape that keeps nothing
+  double baseline = 0;               // the task's metric without looking at the input
+  std::string baseline_text;         // what it predicts
+  bool higher_is_better = false;     // of the metric
+};
+
+/// Means of the training since the last report, and since the run began. A stream's are prequential: predicted before
+/// they were learned from.
+struct Progress {
+  std::int64_t iteration = 0;  // done
+  double epoch = 0;
+  double train_loss = 0;
+  double cumulative_loss = 0;
+  std::optional<double> train_accuracy = {};  // where the task is judged by it
+  std::optional<double> cumulative_accuracy = {};
+  double rate = 0;     // of the last update
+  double seconds = 0;  // of training
+  double steps_per_second = 0;
+  std::vector<Diagnostic> diagnostics = {};  // of the learner
+};
+
+/// What happened in an iteration, for those who save.
+struct IterationEnd {
+  std::int64_t iteration = 0;  // done
+  bool improved = false;       // the validation after it is the best so far
+  bool last = false;           // of the run, or of this part of it
+};
+
+enum class RunEnd { finished, stopped_early, interrupted };
+
+struct RunResult {
+  RunPlan plan = {};
+  RunEnd end = RunEnd::finished;
+  std::int64_t iteration = 0;  // done
+  double seconds = 0;          // making batches and learning from them; evaluations are not counted
+  double steps_per_second = 0;
+  std::int64_t updates = 0;
+  double train_loss = 0;                           // of the last report
+  TrainingMeans cumulative = {};                   // of the whole run, predicted before they were learned from
+  std::optional<Evaluation> test = {};             // after the last iteration, where there is a test split
+  std::optional<Evaluation> best_validation = {};  // lowest loss, where train.evaluate_every is not 0
+  std::optional<Evaluation> best_test = {};        // of the parameters behind best_validation
+};
+
+/// Hears what a run does; the default hears nothing.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void on_start(const RunPlan&, std::int64_t /*iteration*/) {}
+  virtual void on_progress(const Progress&) {}
+  virtual void on_validation(const Evaluation&) {}
+  virtual void on_iteration(const IterationEnd&) {}
+  virtual void on_end(const RunResult&) {}
+  /// Asked once after every iteration; true ends this part of the run.
+  virtual bool wants_stop() { return false; }
+};
+
+/// One run: builds everything that the configuration names, before the first step.
+class Trainer {
+ public:
+  /// `task_directory`: where the task saved what belongs to a model (Task::save); empty: nothing was saved.
+  /// `ranks`: the processes that train this run together; each has a trainer and makes the same calls.
+  explicit Trainer(const RunConfig& config, const std::string& task_directory = "",
+                   std::shared_ptr<Communicator> ranks = nullptr);
+
+  const RunPlan& plan() const { return plan_; }
+  const RunConfig& config() const { return config_; }
+  std::int64_t iteration() const { return iteration_; }
+  const std::optional<Evaluation>& best_validation() const { return best_validation_; }
+  /// Numbers that the learner tells beside its loss.
+  std::vector<Diagnostic> diagnostics() const { return learner_->diagnostics(); }
+  Task& task() { return *task_; }
+  Engine& engine() { return *engine_; }
+  Buffer parameters() const { return trainee_.parameters; }
+  /// Null: one process.
+  Communicator* ranks() const { return ranks_.get(); }
+
+  /// Trains to the last iteration, then tests unless told not to. Fails when the loss is no longer a finite number.
+  RunResult run(Observer& observer, bool test = true);
+  /// Mean loss and metrics of the parameters on a split: of a generated one, `train.evaluate_batches` batches from
+  /// number `first`.
+  Evaluation evaluate(Split split, std::uint64_t first = 0);
+  /// Shows everything that decides how the run goes on.
+  void archive(Archive& archive);
+
+ private:
+  RunPlan make_plan() const;
+  bool finished() const;
+  bool out_of_patience() const { return config_.train.patience > 0 && without_better_ >= config_.train.patience; }
+  double epoch() const { return static_cast<double>(iteration_) / plan_.iterations_per_epoch; }
+  double steps_per_second() const { return seconds_ > 0 ? static_cast<double>(steps_) / seconds_ : 0; }
+  void learn_from_batch();
+  Progress report();
+  void take_means();
+  TrainingMeans cumulative() const;
+  bool validate(Observer& observer);
+  Evaluation evaluate(Buffer parameters, Split split, std::uint64_t first);
+  RunResult result(RunEnd end) const;
+  void archive_best(Archive& archive);
+
+  RunConfig config_;
+  std::shared_ptr<Communicator> ranks_;
+  std::unique_ptr<Task> task_;
+  Model model_;
+  std::unique_ptr<Engine> engine_;
+  Trainee trainee_;
+  std::unique_ptr<Learner> learner_;
+  Evaluator evaluator_;
+  Schedule schedule_;
+  RateFunction rate_;
+  RunPlan plan_;
+  std::int64_t iteration_ = 0;  // done
+  std::int64_t steps_ = 0;      // learned from, over all rows
+  double seconds_ = 0;
+  double train_loss_ = std::numeric_limits<double>::quiet_NaN();  // of the last report that had one
+  double train_accuracy_ = std::numeric_limits<double>::quiet_NaN();
+  TrainingMeans cumulative_ = {};  // sums of weight * loss and of weights of right predictions, until they are shown
+  double last_rate_ = 0;
+  std::optional<Evaluation> best_validation_;
+  Buffer best_parameters_;           // none where there are no validations
+  std::int64_t without_better_ = 0;  // validations since the best one
+};
+
+}  // namespace throughtime

@@ -1,0 +1,259 @@
+#include "train/stream/forecaster.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+constexpr const char* speaker = "stream";
+
+const RunConfig& checked(const RunConfig& config) {
+  if (config.task.name != "series")
+    refuse(speaker, "streams are learned as a series: task.name must be \"series\", got \"{}\"", config.task.name);
+  require_range(speaker, "task.horizon", config.task.horizon, 0, 1'000'000);
+  if (config.stream.difference && config.task.horizon == 0)
+    refuse(speaker, "stream.difference needs a task.horizon of at least 1: a change takes time");
+  row_layout(config);
+  return config;
+}
+
+ModelConfig model_of(const RunConfig& config, std::size_t inputs, std::size_t targets) {
+  return make_model_config(config.model, {.reals = static_cast<int>(inputs)},
+                           {.name = "regression", .outputs = static_cast<int>(targets)});
+}
+
+OnlineConfig online_config(const RunConfig& config) {
+  return {.learner = config.learner,
+          .optimizer = config.optimizer.rule,
+          .rate = config.optimizer.rate,
+          .clip = config.optimizer.clip,
+          .schedule = config.optimizer.schedule,
+          .steps_per_epoch = config.train.iterations_per_epoch,
+          .slots = config.stream.slots,
+          .seed = config.train.seed};
+}
+
+double mean_square(const std::vector<double>& prediction, const std::vector<float>& target) {
+  double sum = 0;
+  for (std::size_t i = 0; i < target.size(); ++i) sum += (prediction[i] - target[i]) * (prediction[i] - target[i]);
+  return sum / static_cast<double>(target.size());
+}
+
+}  // namespace
+
+RowLayout row_layout(const RunConfig& config) {
+  const TaskConfig& task = config.task;
+  if (task.delimiter != "tab" && task.delimiter.size() != 1)
+    refuse(speaker, "task.delimiter must be one character or tab, got \"{}\"", task.delimiter);
+  RowLayout layout{.format = config.stream.format,
+                   .delimiter = task.delimiter == "tab" ? '\t' : task.delimiter[0],
+                   .header = task.header,
+                   .channels = task.channels,
+                   .id = config.stream.id,
+                   .inputs = task.inputs,
+                   .targets = task.targets};
+  if (layout.inputs.empty()) refuse(speaker, "task.inputs must name the columns that the model reads");
+  if (layout.targets.empty()) layout.targets = layout.inputs;
+  return layout;
+}
+
+StreamForecaster::StreamForecaster(const RunConfig& config)
+    : config_(checked(config)),
+      horizon_(static_cast<std::size_t>(config.task.horizon)),
+      inputs_(row_layout(config).inputs.size()),
+      targets_(row_layout(config).targets.size()),
+      model_(model_of(config, inputs_, targets_)),
+      engine_(make_engine(model_, make_engine_config(config.run))),
+      online_(std::make_unique<OnlineLearner>(*engine_, initialise(model_, config.model.initialise, config.train.seed),
+                                              online_config(config))),
+      input_scales_(inputs_, config.task.standardise, config.stream.scale_rows),
+      target_scales_(targets_, config.task.standardise, config.stream.scale_rows),
+      error_(config.stream.rolling),
+      naive_(config.stream.rolling),
+      streams_(static_cast<std::size_t>(config.stream.slots)),
+      prediction_(targets_),
+      wanted_(targets_) {
+  now_ = {std::vector<float>(inputs_), std::vector<double>(targets_), std::vector<double>(targets_)};
+  for (Stream& stream : streams_) {
+    stream.last.resize(targets_);
+    stream.pending.assign(std::max<std::size_t>(1, horizon_), now_);
+  }
+}
+
+void StreamForecaster::begin(int slot, const std::string& id) {
+  Stream& stream = streams_[static_cast<std::size_t>(slot)];
+  stream.id = id;
+  stream.open = true;
+  stream.rows = 0;
+  stream.has_last = false;
+  slots_.emplace(id, slot);
+  ++counts_.streams;
+}
+
+void StreamForecaster::end(int slot) {
+  Stream& stream = streams_[static_cast<std::size_t>(slot)];
+  slots_.erase(stream.id);
+  stream.open = false;
+  online_->reset(slot);
+}
+
+StreamForecaster::Stream& StreamForecaster::slot_of(const StreamRow& row) {
+  const auto known = slots_.find(row.id);
+  if (known != slots_.end()) return streams_[static_cast<std::size_t>(known->second)];
+  auto place = std::find_if(streams_.begin(), streams_.end(), [](const Stream& stream) { return !stream.open; });
+  if (place == streams_.end()) {  // the one that has been silent longest
+    place = std::min_element(streams_.begin(), streams_.end(),
+                             [](const Stream& a, const Stream& b) { return a.last_row < b.last_row; });
+    ++counts_.taken;
+    end(static_cast<int>(place - streams_.begin()));
+  }
+  begin(static_cast<int>(place - streams_.begin()), row.id);
+  return *place;
+}
+
+std::int64_t StreamForecaster::rows_of(const std::string& id) const {
+  const auto known = slots_.find(id);
+  return known == slots_.end() ? 0 : streams_[static_cast<std::size_t>(known->second)].rows;
+}
+
+void StreamForecaster::count_skipped() {
+  ++counts_.rows;
+  ++counts_.skipped;
+}
+
+const std::vector<double>& StreamForecaster::take(const StreamRow& row) {
+  ++counts_.rows;
+  if (row.ends) {
+    if (const auto known = slots_.find(row.id); known != slots_.end()) end(known->second);
+    std::fill(prediction_.begin(), prediction_.end(), std::nan(""));
+    return prediction_;
+  }
+  Stream& stream = slot_of(row);
+  const int slot = static_cast<int>(&stream - streams_.data());
+  stream.last_row = counts_.rows;
+  input_scales_.add(row.inputs);
+  answer(stream, slot, row, now_);
+  // What waits at this row's place is `horizon` rows old: the row holds its target.
+  Pending& waiting = stream.pending[static_cast<std::size_t>(stream.rows) % stream.pending.size()];
+  if (stream.rows >= static_cast<std::int64_t>(horizon_)) {
+    const Pending& due = horizon_ == 0 ? now_ : waiting;
+    judge(due, row);
+    learn(slot, due, row);
+  }
+  std::swap(waiting, now_);
+  remember(stream, row);
+  ++stream.rows;
+  return prediction_;
+}
+
+const std::vector<double>& StreamForecaster::predict(const StreamRow& row) {
+  const auto known = slots_.find(row.id);
+  if (known == slots_.end())
+    throw InvalidInput(fmt::format("the stream '{}' was never seen in training, or has ended", row.id));
+  Stream& stream = streams_[static_cast<std::size_t>(known->second)];
+  ++counts_.rows;
+  answer(stream, known->second, row, now_);
+  remember(stream, row);
+  return prediction_;
+}
+
+void StreamForecaster::remember(Stream& stream, const StreamRow& row) {
+  if (!row.has_targets) return;
+  std::copy(row.targets.begin(), row.targets.end(), stream.last.begin());
+  stream.has_last = true;
+}
+
+/// Predicts from the row and writes down what its target will be compared with.
+void StreamForecaster::answer(Stream& stream, int slot, const StreamRow& row, Pending& pending) {
+  for (std::size_t i = 0; i < inputs_; ++i) pending.input[i] = input_scales_.scaled(i, row.inputs[i]);
+  const bool from_row = horizon_ > 0 && row.has_targets;
+  pending.has_last = from_row || stream.has_last;
+  for (std::size_t i = 0; i < targets_; ++i)
+    pending.last[i] = from_row ? row.targets[i] : stream.has_last ? stream.last[i] : 0.0;
+  const std::span<const double> outputs = online_->predict(slot, {.reals = pending.input});
+  for (std::size_t i = 0; i < targets_; ++i) {
+    prediction_[i] = target_scales_.undone(i, outputs[i]) + (config_.stream.difference ? pending.last[i] : 0.0);
+    if (!std::isfinite(prediction_[i]))
+      fail(speaker, "the prediction for row {} is {}; try a lower optimizer.rate (now {}) or clipping (optimizer.clip)",
+           counts_.rows, prediction_[i], config_.optimizer.rate);
+  }
+  pending.prediction = prediction_;
+}
+
+void StreamForecaster::judge(const Pending& pending, const StreamRow& row) {
+  if (!row.has_targets) return;
+  error_.add(mean_square(pending.prediction, row.targets));
+  if (pending.has_last) naive_.add(mean_square(pending.last, row.targets));
+}
+
+void StreamForecaster::learn(int slot, const Pending& pending, const StreamRow& row) {
+  const bool usable = row.has_targets && (pending.has_last || !config_.stream.difference);
+  if (usable) {
+    for (std::size_t i = 0; i < targets_; ++i)
+      wanted_[i] = static_cast<float>(row.targets[i] - (config_.stream.difference ? pending.last[i] : 0.0));
+    target_scales_.add(wanted_);
+    for (std::size_t i = 0; i < targets_; ++i) wanted_[i] = target_scales_.scaled(i, wanted_[i]);
+  }
+  online_->learn(slot, {.reals = pending.input}, usable ? StepTarget{.values = wanted_} : StepTarget{});
+}
+
+void StreamForecaster::archive(Archive& archive) {
+  online_->archive(archive);
+  const Archive::Scope scope(archive, "stream");
+  const auto scoped = [&](const char* name, auto& part) {
+    const Archive::Scope inner(archive, name);
+    part.archive(archive);
+  };
+  scoped("input_scales", input_scales_);
+  scoped("target_scales", target_scales_);
+  scoped("error", error_);
+  scoped("naive", naive_);
+  archive.integer("rows", counts_.rows);
+  archive.integer("skipped", counts_.skipped);
+  archive.integer("streams", counts_.streams);
+  archive.integer("taken", counts_.taken);
+  archive_streams(archive);
+}
+
+void StreamForecaster::archive_streams(Archive& archive) {
+  slots_.clear();
+  for (std::size_t slot = 0; slot < streams_.size(); ++slot) {
+    Stream& stream = streams_[slot];
+    const Archive::Scope scope(archive, fmt::format("slot_{}", slot));
+    std::vector<std::int64_t> letters(stream.id.begin(), stream.id.end());
+    archive.integers("id", letters);
+    stream.id.assign(letters.begin(), letters.end());
+    archive.integer("open", stream.open);
+    archive.integer("rows", stream.rows);
+    archive.integer("last_row", stream.last_row);
+    archive.integer("has_last", stream.has_last);
+    std::vector<double> numbers = stream.last;  // then each pending prediction: its input, prediction, last and flag
+    for (const Pending& pending : stream.pending) {
+      numbers.insert(numbers.end(), pending.input.begin(), pending.input.end());
+      numbers.insert(numbers.end(), pending.prediction.begin(), pending.prediction.end());
+      numbers.insert(numbers.end(), pending.last.begin(), pending.last.end());
+      numbers.push_back(pending.has_last ? 1.0 : 0.0);
+    }
+    const std::size_t size = numbers.size();
+    archive.numbers("pending", numbers);
+    if (numbers.size() != size) refuse(speaker, "the saved stream {} is one of other columns or another horizon", slot);
+    auto from = numbers.begin();
+    const auto take = [&](auto& to) {
+      std::copy_n(from, to.size(), to.begin());
+      from += static_cast<std::ptrdiff_t>(to.size());
+    };
+    take(stream.last);
+    for (Pending& pending : stream.pending) {
+      take(pending.input);
+      take(pending.prediction);
+      take(pending.last);
+      pending.has_last = *from++ != 0;
+    }
+    if (stream.open) slots_.emplace(stream.id, static_cast<int>(slot));
+  }
+}
+
+}  // namespace throughtime

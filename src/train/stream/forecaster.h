@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "data/row_parser.h"
+#include "throughtime/online.h"
+#include "train/options/config.h"
+#include "train/stream/prequential.h"
+#include "train/stream/running_scales.h"
+
+namespace throughtime {
+
+/// Counts of what a stream has brought.
+struct StreamCounts {
+  std::int64_t rows = 0;     // read, the skipped ones included
+  std::int64_t skipped = 0;  // could not be read
+  std::int64_t streams = 0;  // that began
+  std::int64_t taken = 0;    // slots that were taken from a stream that had not ended
+};
+
+/// Rows of numbers in, predictions in the units of the target columns out, learning as configured. One slot per stream;
+/// a target `horizon` rows later is learned from when it is there.
+class StreamForecaster {
+ public:
+  explicit StreamForecaster(const RunConfig& config);
+
+  /// The prediction for a row, made before anything is learned from it [targets]. Fails when it is no finite number.
+  const std::vector<double>& take(const StreamRow& row);
+  /// The same without learning; refuses a stream that has no slot.
+  const std::vector<double>& predict(const StreamRow& row);
+  /// A row that could not be read counts too.
+  void count_skipped();
+
+  const StreamCounts& counts() const { return counts_; }
+  const PrequentialMean& error() const { return error_; }  // squared, mean over the targets
+  const PrequentialMean& naive() const { return naive_; }  // of the last value known when the prediction was made
+  OnlineLearner& online() { return *online_; }
+  const Engine& engine() const { return *engine_; }
+  /// Rows that the stream of an id has brought; 0 where it has no slot.
+  std::int64_t rows_of(const std::string& id) const;
+  void archive(Archive& archive);
+
+ private:
+  /// What a prediction leaves behind until its target comes.
+  struct Pending {
+    std::vector<float> input;        // scaled
+    std::vector<double> prediction;  // in the target's units
+    std::vector<double> last;        // the last value known then
+    bool has_last = false;
+  };
+  struct Stream {
+    std::string id;
+    bool open = false;
+    std::int64_t rows = 0;
+    std::int64_t last_row = 0;  // of the whole input
+    std::vector<double> last;   // the last targets known
+    bool has_last = false;
+    std::vector<Pending> pending;  // [max(1, horizon)]: that of row r at r % size
+  };
+
+  Stream& slot_of(const StreamRow& row);
+  void begin(int slot, const std::string& id);
+  void end(int slot);
+  void remember(Stream& stream, const StreamRow& row);
+  void answer(Stream& stream, int slot, const StreamRow& row, Pending& pending);
+  void judge(const Pending& pending, const StreamRow& row);
+  void learn(int slot, const Pending& pending, const StreamRow& row);
+  void archive_streams(Archive& archive);
+
+  RunConfig config_;
+  std::size_t horizon_;
+  std::size_t inputs_, targets_;  // columns
+  Model model_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<OnlineLearner> online_;
+  RunningScales input_scales_, target_scales_;
+  PrequentialMean error_, naive_;
+  StreamCounts counts_;
+  std::vector<Stream> streams_;  // [slots]
+  std::unordered_map<std::string, int> slots_;
+  Pending now_;  // of the row that is being taken
+  std::vector<double> prediction_;
+  std::vector<float> wanted_;  // room for a scaled target
+};
+
+/// The columns, format and horizon that the configuration names; refuses what cannot be streamed.
+RowLayout row_layout(const RunConfig& config);
+
+}  // namespace throughtime

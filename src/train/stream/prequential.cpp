@@ -1,0 +1,41 @@
+#include "train/stream/prequential.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+double mean(double sum, double count) { return count > 0 ? sum / count : std::numeric_limits<double>::quiet_NaN(); }
+
+}  // namespace
+
+void PrequentialMean::add(double error) {
+  if (last_.size() < window_)
+    last_.push_back(error);
+  else
+    last_[static_cast<std::size_t>(count_) % window_] = error;
+  sum_ += error;
+  ++count_;
+}
+
+double PrequentialMean::rolling() const {
+  double sum = 0;  // anew each time: no rounding piles up over an endless stream
+  for (const double error : last_) sum += error;
+  return mean(sum, static_cast<double>(last_.size()));
+}
+
+double PrequentialMean::cumulative() const { return mean(sum_, static_cast<double>(count_)); }
+
+void PrequentialMean::archive(Archive& archive) {
+  archive.numbers("last", last_);
+  archive.number("sum", sum_);
+  archive.integer("count", count_);
+  if (last_.size() != std::min<std::size_t>(window_, static_cast<std::size_t>(std::max<std::int64_t>(0, count_))))
+    refuse("stream", "the saved errors are not those of a window of {} rows", window_);
+  last_.reserve(window_);
+}
+
+}  // namespace throughtime

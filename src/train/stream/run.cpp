@@ -1,0 +1,284 @@
+#include "train/stream/run.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "throughtime/error.h"
+#include "train/run/environment.h"
+#include "train/run/files.h"
+#include "train/run/trained_model.h"
+
+namespace throughtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* speaker = "stream";
+constexpr int wait_milliseconds = 100;  // at most, before clocks and signals are looked at again
+constexpr const char* rows_of_files_key = "throughtime.rows_of_replaced_files";
+
+std::filesystem::path columns_file(const RunDirectory& directory) { return directory.task() / "columns.json"; }
+
+std::filesystem::path free_directory(const RunConfig& config, bool force) {
+  const std::string first = run_directory(config);
+  if (force || !config.run.directory.empty()) return first;
+  // A run without a checkpoint has learned nothing yet: its place is free.
+  const auto taken = [](const std::string& name) { return !RunDirectory(name).checkpoints().empty(); };
+  std::string name = first;
+  for (int i = 2; taken(name); ++i) name = fmt::format("{}-{}", first, i);
+  return name;
+}
+
+/// What an error says, without the speaker in front.
+std::string without_speaker(std::string_view text) {
+  const std::size_t end = text.find("] ");
+  return std::string(text.starts_with('[') && end != std::string_view::npos ? text.substr(end + 2) : text);
+}
+
+/// The first ones, then fewer and fewer: an endless stream of bad rows must not fill a disk.
+bool worth_a_line(std::int64_t count) {
+  while (count > 20 && count % 10 == 0) count /= 10;
+  return count <= 20;
+}
+
+}  // namespace
+
+StreamRun::StreamRun(RunConfig config, bool force)
+    : config_(std::move(config)),
+      directory_(std::make_unique<RunDirectory>(free_directory(config_, force))),
+      parser_(row_layout(config_)) {
+  directory_->require_free(force || (config_.run.directory.empty() && directory_->is_run()));
+  learner_ = std::make_unique<StreamForecaster>(config_);
+  directory_->lock();
+  directory_->clear();
+  make_directories(directory_->task());
+  replace_file(columns_file(*directory_), Json(parser_.columns()).dump() + "\n");
+  ModelInterface(learner_->engine().model().config()).save(directory_->task().string());
+  replace_file(directory_->config(), resolved_config(config_));
+  replace_file(directory_->environment(), environment_json({.engine = std::string(learner_->engine().name()),
+                                                            .threads = learner_->engine().threads()}));
+  open_files({});
+  log_->line(fmt::format("throughtime {} ({}): starts a stream", version(), commit()));
+}
+
+StreamRun::StreamRun(const std::filesystem::path& path, const std::vector<std::string>& overrides, bool previous,
+                     bool learns)
+    : learns_(learns), directory_(std::make_unique<RunDirectory>(path)), parser_(RowLayout{.inputs = {"y"}}) {
+  config_ = directory_->load_config(overrides);
+  if (!is_stream_run(path)) refuse(speaker, "{} is no run of throughtime stream", path.string());
+  parser_ = RowParser(row_layout(config_));
+  if (learns) directory_->lock();
+  CheckpointStore checkpoints = directory_->checkpoints();
+  if (previous) checkpoints.go_back();
+  learner_ = std::make_unique<StreamForecaster>(config_);
+  RecordLengths lengths;
+  if (!checkpoints.empty()) {
+    const TensorFile file = checkpoints.load();
+    LoadingArchive archive(file);
+    learner_->archive(archive);
+    lengths.archive(archive);
+    archive.number("stream.seconds", seconds_);
+    if (const auto rows = file.metadata.find(rows_of_files_key); rows != file.metadata.end())
+      rows_of_files_ = std::clamp<std::int64_t>(std::atoll(rows->second.c_str()), 0, learner_->counts().rows);
+    if (config_.stream.format == "csv")
+      parser_.set_columns(Json::parse(read_file(columns_file(*directory_))).get<std::vector<std::string>>());
+  }
+  if (!learns) return;
+  open_files(lengths);
+  log_->line(fmt::format("throughtime {} ({}): goes on after row {}", version(), commit(), learner_->counts().rows));
+}
+
+void StreamRun::open_files(const RecordLengths& lengths) {
+  log_ = std::make_unique<RunLog>(directory_->log());
+  metrics_ = std::make_unique<OutputFile>(directory_->metrics(), lengths.metrics);
+  std::filesystem::remove(directory_->result());
+}
+
+StreamEnd StreamRun::run(RowFeed& feed, bool from_front, StreamObserver& observer) {
+  to_pass_ = from_front ? learner_->counts().rows - rows_of_files_ : 0;
+  rows_before_ = learns_ ? 0 : learner_->counts().rows;
+  first_record_ = true;
+  clock_ = saved_at_ = Clock::now();
+  try {
+    const StreamEnd end = take_all(feed, observer);
+    if (learns_) finish(end);
+    return end;
+  } catch (const InvalidInput& error) {  // the input is broken, the weights are not
+    observer.on_idle();
+    if (learns_) log_->line(error.what());
+    if (learns_ && learner_->counts().rows > 0) save_checkpoint();
+    throw;
+  } catch (const std::exception& error) {  // the last checkpoint is the last good one
+    observer.on_idle();
+    if (learns_) log_->line(error.what());
+    throw;
+  }
+}
+
+StreamEnd StreamRun::take_all(RowFeed& feed, StreamObserver& observer) {
+  RecordCutter cutter(parser_.block());
+  std::string_view record;
+  bool overlong = false;
+  while (true) {
+    while (cutter.next(record, overlong)) {
+      take_record(record, overlong, observer);
+      if (observer.wants_stop()) return StreamEnd::stopped;
+      if (learns_) look_at_clock(observer);
+    }
+    RowFeed::State state = feed.read(cutter.bytes(), 0);
+    if (state == RowFeed::State::nothing_yet) {
+      observer.on_idle();
+      state = feed.read(cutter.bytes(), wait_milliseconds);
+    }
+    if (observer.wants_stop()) return StreamEnd::stopped;
+    if (state == RowFeed::State::end) break;
+    if (state == RowFeed::State::begins_again) begin_again(cutter, observer);
+    if (learns_) look_at_clock(observer);
+  }
+  if (!cutter.rest().empty())
+    skip(parser_.block() > 0
+             ? fmt::format("the input ends after {} of its {} bytes", cutter.rest().size(), parser_.block())
+             : "the input ends within the line: it has no newline",
+         observer);
+  observer.on_idle();
+  return StreamEnd::input;
+}
+
+/// Another file has taken the place of the one that was read, perhaps with a header of its own.
+void StreamRun::begin_again(RecordCutter& cutter, StreamObserver& observer) {
+  if (!cutter.rest().empty()) skip("the file was replaced within the row", observer);
+  cutter = RecordCutter(parser_.block());
+  first_record_ = true;
+  to_pass_ = 0;
+  rows_of_files_ = learner_->counts().rows;
+  if (learns_) log_->line(fmt::format("the input was replaced or cut short after row {}", row_number()));
+  observer.on_begins_again(row_number());
+}
+
+void StreamRun::take_record(std::string_view record, bool overlong, StreamObserver& observer) {
+  if (record.empty() && parser_.block() == 0) return;
+  if (std::exchange(first_record_, false)) {
+    const bool header = parser_.take_header(record);
+    if (learns_) replace_file(columns_file(*directory_), Json(parser_.columns()).dump() + "\n");
+    if (header) return;
+  }
+  if (to_pass_ > 0) {
+    --to_pass_;
+    return;
+  }
+  if (overlong) return skip(fmt::format("the line is longer than {} bytes", RecordCutter::longest_line), observer);
+  try {
+    parser_.parse(record, row_);
+    const std::vector<double>& prediction = learns_ ? learner_->take(row_) : learner_->predict(row_);
+    observer.on_row(row_, row_number(), prediction);
+  } catch (const InvalidInput& error) {
+    return skip(without_speaker(error.what()), observer);
+  }
+  if (learns_ && learner_->counts().rows % config_.stream.metrics_every == 0) write_metrics();
+}
+
+void StreamRun::skip(const std::string& why, StreamObserver& observer) {
+  learner_->count_skipped();
+  const StreamCounts& counts = learner_->counts();
+  const std::string line = fmt::format("row {}: {}", row_number(), why);
+  if (first_error_.empty()) first_error_ = line;
+  if (config_.stream.on_error == "stop")
+    refuse(speaker, "{}; what was learned before it is in {}", line, directory().string());
+  if (learns_ && worth_a_line(counts.skipped)) log_->line(line);
+  observer.on_skipped(row_number(), why, worth_a_line(counts.skipped));
+  if (learns_ && counts.rows % config_.stream.metrics_every == 0) write_metrics();
+}
+
+void StreamRun::look_at_clock(StreamObserver& observer) {
+  const Clock::time_point now = Clock::now();
+  const bool due = config_.stream.checkpoint_seconds > 0 &&
+                   std::chrono::duration<double>(now - saved_at_).count() > config_.stream.checkpoint_seconds;
+  if (observer.takes_checkpoint_request() || due) save_checkpoint();
+}
+
+void StreamRun::keep_time() {
+  const Clock::time_point now = Clock::now();
+  seconds_ += std::chrono::duration<double>(now - clock_).count();
+  clock_ = now;
+}
+
+void StreamRun::write_metrics() {
+  keep_time();
+  const StreamCounts& counts = learner_->counts();
+  Json line = {{"rows", counts.rows},
+               {"rolling_mse", learner_->error().rolling()},
+               {"mse", learner_->error().cumulative()},
+               {"naive_rolling_mse", learner_->naive().rolling()},
+               {"naive_mse", learner_->naive().cumulative()},
+               {"loss", learner_->online().take_mean_loss()},
+               {"updates", learner_->online().updates()},
+               {"skipped", counts.skipped},
+               {"streams", counts.streams}};
+  for (const Diagnostic& diagnostic : learner_->online().diagnostics())
+    if (!line.contains(diagnostic.name)) line[diagnostic.name] = diagnostic.value;  // rows are those of the stream
+  line["seconds"] = seconds_;
+  metrics_->write(line.dump() + "\n");
+}
+
+void StreamRun::save_checkpoint() {
+  keep_time();
+  metrics_->sync();
+  TensorFile file;
+  file.metadata = {{config_key, resolved_config(config_)},
+                   {version_key, version()},
+                   {iteration_key, fmt::format("{}", learner_->counts().rows)},
+                   {rows_of_files_key, fmt::format("{}", rows_of_files_)}};
+  SavingArchive archive(file);
+  learner_->archive(archive);
+  RecordLengths lengths{.metrics = metrics_->size()};
+  lengths.archive(archive);
+  archive.number("stream.seconds", seconds_);
+  directory_->checkpoints().save(file);
+  saved_at_ = Clock::now();
+}
+
+void StreamRun::finish(StreamEnd end) {
+  const StreamCounts& counts = learner_->counts();
+  log_->line(fmt::format("{} after row {}", end == StreamEnd::input ? "the input ended" : "stopped", counts.rows));
+  save_checkpoint();
+  if (end == StreamEnd::input) replace_file(directory_->result(), summary_json() + "\n");
+  if (end == StreamEnd::input && counts.rows > 0 && counts.skipped == counts.rows)
+    refuse(speaker, "none of the {} rows could be read; {}", counts.rows, first_error_);
+}
+
+std::string StreamRun::summary_json() const {
+  const StreamCounts& counts = learner_->counts();
+  const Json line = {{"name", config_.run.name},
+                     {"task", "stream"},
+                     {"learner", config_.learner.name},
+                     {"cell", fmt::format("{}", fmt::join(config_.model.cell, " + "))},
+                     {"rows", counts.rows},
+                     {"skipped", counts.skipped},
+                     {"streams", counts.streams},
+                     {"slots_taken", counts.taken},
+                     {"predicted", learner_->error().count()},
+                     {"mse", learner_->error().cumulative()},
+                     {"rolling_mse", learner_->error().rolling()},
+                     {"naive_mse", learner_->naive().cumulative()},
+                     {"naive_rolling_mse", learner_->naive().rolling()},
+                     {"iterations", counts.rows},  // from here on what reports look for in every run
+                     {"metric", "mse"},
+                     {"metrics", {{"test_mse", learner_->error().cumulative()}}},
+                     {"baseline", learner_->naive().cumulative()},
+                     {"updates", learner_->online().updates()},
+                     {"seconds", seconds_},
+                     {"peak_memory_bytes", peak_memory_bytes()},
+                     {"run", directory().string()}};
+  return line.dump();
+}
+
+bool is_stream_run(const std::filesystem::path& directory) {
+  return std::filesystem::exists(columns_file(RunDirectory(directory)));
+}
+
+}  // namespace throughtime

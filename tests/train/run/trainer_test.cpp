@@ -1,0 +1,271 @@
+#include "train/run/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "support/errors.h"
+
+namespace throughtime {
+namespace {
+
+RunConfig tiny() {
+  RunConfig config;
+  config.task.length = 4;
+  config.model.hidden = {8};
+  config.optimizer.rate = 0.02;
+  config.train.iterations = 150;
+  config.train.batch = 16;
+  config.train.evaluate_every = 50;
+  config.train.evaluate_batches = 4;
+  config.run.engine = "reference";
+  config.run.threads = 1;
+  config.run.name = "tiny";
+  return config;
+}
+
+/// Keeps all it hears.
+struct Record : Observer {
+  void on_start(const RunPlan& plan, std::int64_t) override {
+    ++starts;
+    bytes_at_start = plan.activation_bytes;
+  }
+  void on_progress(const Progress& progress) override { reports.push_back(progress); }
+  void on_validation(const Evaluation& evaluation) override { validations.push_back(evaluation); }
+  void on_end(const RunResult&) override { ++ends; }
+
+  int starts = 0, ends = 0;
+  std::size_t bytes_at_start = 0;
+  std::vector<Progress> reports;
+  std::vector<Evaluation> validations;
+};
+
+TEST(Trainer, LearnsAShortSum) {
+  Trainer trainer(tiny());
+  Record record;
+  const double before = trainer.evaluate(Split::test, 0).loss;
+  const RunResult result = trainer.run(record);
+  EXPECT_LT(result.test->loss, 0.5 * before);
+  EXPECT_LT(result.test->metric, 0.5 * result.plan.baseline);
+  EXPECT_LT(record.reports.back().train_loss, record.reports.front().train_loss);
+}
+
+TEST(Trainer, TellsWhatItDoes) {
+  Trainer trainer(tiny());
+  Record record;
+  const RunResult result = trainer.run(record);
+  EXPECT_EQ(record.starts, 1);
+  EXPECT_EQ(record.ends, 1);
+  EXPECT_GT(record.bytes_at_start, 0u);
+  ASSERT_EQ(record.reports.size(), 15u);
+  EXPECT_EQ(record.reports.front().iteration, 10);
+  ASSERT_EQ(record.validations.size(), 3u);
+  EXPECT_EQ(record.validations.back().iteration, 150);
+  EXPECT_EQ(result.plan.task, "add");
+  EXPECT_EQ(result.plan.learner, "bptt");
+  EXPECT_EQ(result.plan.cell, "lstm");
+  EXPECT_EQ(result.plan.parameters, 4u * 8 * (2 + 8 + 2) + 9);
+  EXPECT_EQ(result.updates, 150);
+  EXPECT_EQ(result.train_loss, record.reports.back().train_loss);
+  ASSERT_TRUE(result.best_validation);
+  for (const Evaluation& validation : record.validations) EXPECT_LE(result.best_validation->loss, validation.loss);
+}
+
+TEST(Trainer, TellsTheOnlineLossAndAccuracyOfEveryStreamLearner) {
+  for (const std::string learner : {"tbptt", "fptt", "fpp", "sliding_tbptt"}) {
+    RunConfig config = tiny();
+    config.task.name = "cycle_world";
+    config.task.length = 20;
+    config.learner.name = learner;
+    config.learner.steps = config.learner.losses = config.learner.stride = learner == "tbptt" ? 5 : 0;
+    config.learner.window_length = learner == "fptt" ? 5 : 0;
+    config.learner.fpp.steps = 3;
+    config.train.iterations = 30;
+    config.train.batch = 2;
+    config.train.evaluate_every = 0;
+    config.train.report_every = 3;
+    Trainer trainer(config);
+    Record record;
+    const RunResult result = trainer.run(record);
+    double loss = 0, accuracy = 0;
+    for (const Progress& report : record.reports) {
+      ASSERT_TRUE(report.train_accuracy) << learner;
+      loss += report.train_loss / 10;
+      accuracy += *report.train_accuracy / 10;
+    }
+    EXPECT_NEAR(record.reports.back().cumulative_loss, loss, 1e-9) << learner;
+    EXPECT_NEAR(*record.reports.back().cumulative_accuracy, accuracy, 1e-9);
+    EXPECT_NEAR(result.cumulative.accuracy, accuracy, 1e-9);
+    EXPECT_GT(accuracy, 0.6) << learner;  // a 1 comes once in six steps
+  }
+}
+
+TEST(Trainer, TheExtentOfARunIsKnownWithoutMakingIt) {
+  RunConfig config = tiny();
+  const RunPlan plan = Trainer(config).plan();
+  const RunExtent extent = extent_of(config);
+  EXPECT_EQ(extent.parameters, plan.parameters);
+  EXPECT_EQ(extent.steps, plan.steps);
+  EXPECT_EQ(extent.iterations, plan.iterations);
+  // A tape of this would take thousands of gigabytes.
+  config.train.batch = 100'000'000;
+  config.task.length = 1'000'000;
+  EXPECT_EQ(extent_of(config).batch, 100'000'000);
+}
+
+TEST(Trainer, SameSeedSameResult) {
+  Observer silent;
+  const RunResult first = Trainer(tiny()).run(silent);
+  const RunResult second = Trainer(tiny()).run(silent);
+  EXPECT_EQ(first.test->loss, second.test->loss);
+  EXPECT_EQ(first.train_loss, second.train_loss);
+  RunConfig other = tiny();
+  other.train.seed = 2;
+  EXPECT_NE(Trainer(other).run(silent).test->loss, first.test->loss);
+}
+
+TEST(Trainer, LookingMoreOftenChangesNothing) {
+  Observer silent;
+  RunConfig often = tiny();
+  often.train.report_every = 1;
+  often.train.evaluate_every = 7;
+  EXPECT_EQ(Trainer(often).run(silent).test->loss, Trainer(tiny()).run(silent).test->loss);
+}
+
+TEST(Trainer, ReportsTheLastIterationsEvenWhereTheyDoNotDivide) {
+  RunConfig config = tiny();
+  config.train.iterations = 13;
+  Record record;
+  Trainer(config).run(record);
+  ASSERT_EQ(record.reports.size(), 2u);
+  EXPECT_EQ(record.reports.back().iteration, 13);
+}
+
+TEST(Trainer, StopsWithAdviceWhenTheLossIsNoNumber) {
+  RunConfig config = tiny();
+  config.optimizer.rule.name = "sgd";
+  config.optimizer.rate = 1e200;
+  Trainer trainer(config);
+  Observer silent;
+  try {
+    trainer.run(silent);
+    FAIL() << "ran to the end";
+  } catch (const RunFailure& failure) {
+    EXPECT_NE(std::string(failure.what()).find("lower optimizer.rate (now 1e+200)"), std::string::npos)
+        << failure.what();
+  }
+}
+
+TEST(Trainer, FollowsTheSchedule) {
+  RunConfig frozen = tiny();
+  frozen.train.evaluate_every = 0;
+  frozen.optimizer.schedule.name = "factor_at";
+  frozen.optimizer.schedule.epochs = {0.1};
+  frozen.optimizer.schedule.factor = 1e-300;
+  frozen.train.iterations_per_epoch = 100;
+  RunConfig shorter = tiny();
+  shorter.train.evaluate_every = 0;
+  shorter.train.iterations = 10;
+  Observer silent;
+  // From iteration 10 on nothing moves.
+  EXPECT_DOUBLE_EQ(Trainer(frozen).run(silent).test->loss, Trainer(shorter).run(silent).test->loss);
+}
+
+TEST(Trainer, StopsWhenValidationNoLongerImproves) {
+  RunConfig config = tiny();
+  config.optimizer.rate = 0;  // nothing ever improves on the first validation
+  config.train.evaluate_every = 10;
+  config.train.patience = 3;
+  Record record;
+  const RunResult result = Trainer(config).run(record);
+  EXPECT_EQ(result.end, RunEnd::stopped_early);
+  EXPECT_EQ(result.iteration, 40);
+  EXPECT_EQ(result.best_validation->iteration, 10);
+  EXPECT_TRUE(result.test);
+  EXPECT_EQ(record.ends, 1);
+}
+
+TEST(Trainer, CountsEpochs) {
+  RunConfig config = tiny();
+  config.train.epochs = 2.5;
+  config.train.iterations_per_epoch = 8;
+  Record record;
+  const RunResult result = Trainer(config).run(record);
+  EXPECT_EQ(result.plan.iterations, 20);
+  EXPECT_EQ(result.iteration, 20);
+  EXPECT_EQ(record.reports.back().epoch, 2.5);
+}
+
+TEST(Trainer, TestsTheBestParametersToo) {
+  RunConfig config = tiny();
+  config.train.evaluate_every = 1;
+  Observer silent;
+  Trainer trainer(config);
+  const RunResult result = trainer.run(silent);
+  RunConfig shorter = config;
+  ASSERT_LT(result.best_validation->iteration, config.train.iterations);
+  shorter.train.iterations = result.best_validation->iteration;
+  EXPECT_EQ(result.best_test->loss, Trainer(shorter).run(silent).test->loss);
+  EXPECT_NE(result.best_test->loss, result.test->loss);
+}
+
+TEST(Trainer, CanLeaveTheTestAlone) {
+  Observer silent;
+  const RunResult result = Trainer(tiny()).run(silent, false);
+  EXPECT_FALSE(result.test);
+  EXPECT_FALSE(result.best_test);
+  EXPECT_TRUE(result.best_validation);
+}
+
+TEST(Trainer, NamesTheCellsOfAMixedStack) {
+  RunConfig config = tiny();
+  config.model.layers = 2;
+  config.model.cell = {"lstm", "gru"};
+  EXPECT_EQ(Trainer(config).plan().cell, "lstm + gru");
+  config.model.cell = {"gru"};
+  EXPECT_EQ(Trainer(config).plan().cell, "gru");
+}
+
+TEST(Trainer, RefusesWhatTheLearnerRefuses) {
+  RunConfig config = tiny();
+  config.learner.name = "tbptt";
+  EXPECT_THROW(Trainer{config}, InvalidInput);
+}
+
+TEST(Trainer, RefusesWhatALearnerCannotDoOnTheTaskBeforeTraining) {
+  RunConfig config = tiny();
+  config.learner.name = "fptt";
+  config.learner.windows = 5;
+  EXPECT_REFUSED(Trainer{config}, "[fptt] windows must be between 1 and the sequence length (4), got 5");
+  config.learner.windows = 2;
+  config.learner.terminal.q = "examples";
+  EXPECT_REFUSED(Trainer{config}, "the head predicts numbers");
+  config.learner.terminal.q = "auto";
+  config.learner.alpha = 0;
+  EXPECT_REFUSED(Trainer{config}, "alpha must be positive");
+  config.learner.alpha = 0.1;
+  config.task.name = "copy";
+  config.learner.intermediate = "window_end";
+  EXPECT_REFUSED(Trainer{config}, "one target at the end of each sequence");
+}
+
+TEST(Trainer, ReportsHowFpttGoes) {
+  for (const std::string form : {"lambda", "gradient", "ogd"}) {
+    RunConfig config = tiny();
+    config.learner.name = "fptt";
+    config.learner.windows = 2;
+    config.learner.form = form;
+    config.train.iterations = 20;
+    Trainer trainer(config);
+    Record record;
+    trainer.run(record);
+    ASSERT_EQ(record.reports.size(), 2u);
+    for (const Progress& report : record.reports) {
+      ASSERT_EQ(report.diagnostics.size(), form == "ogd" ? 1u : 4u);
+      for (const Diagnostic& diagnostic : report.diagnostics) EXPECT_GT(diagnostic.value, 0) << diagnostic.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace throughtime
