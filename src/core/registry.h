@@ -10,21 +10,20 @@
 
 namespace throughtime {
 
-/// Named rows in the order of registration; a row's address never changes. `Type` has a `name`.
+/// Named rows in the order of registration; a row's address never changes. `Type` has a `name`. There is one registry
+/// each for cells, heads, learners, optimizers, tasks and engines.
 template <class Type>
 class Registry {
  public:
-  /// `what` is what errors call a row: "cell", "head".
-  Registry(std::string what, std::vector<Type> rows) : what_(std::move(what)) {
+  /// `kind` is what a row is called, and who speaks in errors: "cell", "head".
+  Registry(std::string kind, std::vector<Type> rows) : kind_(std::move(kind)) {
     for (Type& row : rows) add(std::move(row));
   }
 
   const Type& find(const std::string& name) const {
     for (const Type& row : rows_)
       if (row.name == name) return row;
-    std::vector<std::string> names;
-    for (const Type& row : rows_) names.push_back(row.name);
-    refuse_unknown("model", what_, name, names);
+    refuse_unknown(kind_, kind_, name, names());
   }
 
   std::vector<const Type*> all() const {
@@ -33,16 +32,22 @@ class Registry {
     return rows;
   }
 
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const Type& row : rows_) names.push_back(row.name);
+    return names;
+  }
+
   void add(Type row) {
-    if (row.name.empty()) refuse("model", "a {} needs a name", what_);
+    if (row.name.empty()) refuse(kind_, "a {} needs a name", kind_);
     for (const Type& other : rows_)
       if (other.name == row.name)
-        refuse("model", "there is already a {} named '{}'; choose another name", what_, row.name);
+        refuse(kind_, "there is already a {} named '{}'; choose another name", kind_, row.name);
     rows_.push_back(std::move(row));
   }
 
  private:
-  std::string what_;
+  std::string kind_;
   std::deque<Type> rows_;
 };
 

@@ -1,0 +1,48 @@
+#include "throughtime/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/names.h"
+
+namespace throughtime {
+
+bool Range::holds(double value) const {
+  if (!std::isfinite(value)) return false;
+  return (open_low ? value > low : value >= low) && (open_high ? value < high : value <= high);
+}
+
+std::string Range::text() const {
+  const bool bounded_low = std::isfinite(low);
+  const bool bounded_high = std::isfinite(high);
+  const std::string lower = fmt::format("{} {}", open_low ? "above" : "at least", low);
+  const std::string upper = fmt::format("{} {}", open_high ? "below" : "at most", high);
+  if (bounded_low && bounded_high) {
+    if (!open_low && !open_high) return fmt::format("between {} and {}", low, high);
+    return lower + " and " + upper;
+  }
+  if (bounded_low) return lower;
+  return bounded_high ? upper : "";
+}
+
+OptionList::Scope::Scope(OptionList& list, std::string_view table, OptionUsers users)
+    : list_(list), length_(list.prefix_.size()), before_(list.users_) {
+  list.prefix_.append(table).push_back('.');
+  if (!users.kind.empty()) list.users_ = std::move(users);
+}
+
+OptionList::Scope::~Scope() {
+  list_.prefix_.resize(length_);
+  list_.users_ = std::move(before_);
+}
+
+std::size_t find_name(const std::vector<std::string>& names, std::string_view name, std::string_view speaker,
+                      std::string_view what) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) refuse_unknown(speaker, what, name, names);
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+}  // namespace throughtime
