@@ -206,7 +206,7 @@ bool is_json(const std::string& format) {
 }
 
 void predict(const PredictArguments& arguments) {
-  if (is_stream_run(arguments.run)) {
+  if (RunDirectory(arguments.run).is_stream()) {
     if (arguments.top > 0 || arguments.best)
       refuse("predict", "--top and --best are not for runs of throughtime stream");
     return predict_stream(arguments.run, arguments.input, arguments.format, arguments.output);

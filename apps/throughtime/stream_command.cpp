@@ -35,7 +35,8 @@ std::unique_ptr<StreamRun> open_run(const StreamArguments& arguments) {
   if (arguments.resume.empty()) {
     if (arguments.config.empty()) refuse("stream", "give a configuration file, or --resume RUN");
     if (arguments.previous) refuse("stream", "--previous belongs to --resume RUN");
-    return std::make_unique<StreamRun>(load_config(arguments.config, overrides, arguments.arm), arguments.force);
+    return std::make_unique<StreamRun>(load_config(arguments.config, overrides, arguments.arm, "stream"),
+                                       arguments.force);
   }
   if (!arguments.config.empty() || arguments.force || !arguments.arm.empty())
     refuse("stream", "--resume takes the configuration of the run: no configuration file, --arm or --force beside it");

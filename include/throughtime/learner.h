@@ -142,6 +142,7 @@ struct LearnerType {
   SharedWork (*shared_work)(const LearnerConfig&, const StretchShape&) = nullptr;
   std::unique_ptr<StateRefiner> (*make_refiner)(const LearnerConfig&, Engine&, int steps, int rows) = nullptr;
   EstimateSettings (*estimate_settings)(const LearnerConfig&) = nullptr;
+  bool estimates = false;  // those settings are its own, not those of adaptive_tbptt
 };
 
 /// The method of that name; refuses unknown names with the nearest known one.

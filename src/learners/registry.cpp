@@ -6,7 +6,7 @@ namespace throughtime {
 namespace {
 
 /// The row of a method whose settings are `LearnerConfig::*Method`. What its header does not declare is the usual: rows
-/// of a batch are shared, evaluations leave states as they are, estimates have their defaults.
+/// of a batch are shared, evaluations leave states as they are, estimates are those of adaptive_tbptt.
 template <auto Method>
 LearnerType method(std::string name, std::string description) {
   LearnerType type{.name = std::move(name), .description = std::move(description)};
@@ -34,8 +34,9 @@ LearnerType method(std::string name, std::string description) {
     if constexpr (requires { estimate_settings(config.*Method); })
       return estimate_settings(config.*Method);
     else
-      return EstimateSettings{};
+      return EstimateSettings{.estimate = config.adaptive_tbptt.estimate};
   };
+  type.estimates = requires(const LearnerConfig& config) { estimate_settings(config.*Method); };
   return type;
 }
 

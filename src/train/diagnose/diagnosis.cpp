@@ -9,7 +9,7 @@
 #include "learners/adaptive_tbptt/lag_gradients.h"
 #include "learners/adaptive_tbptt/phi.h"
 #include "throughtime/error.h"
-#include "train/options/option_tables.h"
+#include "train/options/options.h"
 
 namespace throughtime {
 namespace {
@@ -74,8 +74,14 @@ std::string measure_refusal(Trainer& trainer, const PhiCollector& collector, con
 
 EstimateConfig estimate_config(Trainer& trainer, const DiagnosisRequest& request) {
   RunConfig config = trainer.config();
-  for (const std::string& assignment : request.options) set_option(config, assignment, "--set");
-  EstimateConfig estimate = config.learner.estimate;
+  const LearnerType& learner = find_learner(config.learner.name);
+  const std::string table = fmt::format("learner.{}.", learner.estimates ? learner.name : "adaptive_tbptt");
+  for (const std::string& assignment : request.options) {
+    set_option(config, assignment, "--set");
+    if (!assignment.starts_with(table))
+      refuse("diagnose", "--set: the estimates of this run have the options {}*, got {}", table, assignment);
+  }
+  EstimateConfig estimate = learner.estimate_settings(config.learner).estimate;
   if (request.positions >= 0) estimate.positions = request.positions;
   if (request.lags >= 0) {
     estimate.lags = request.lags;
@@ -106,12 +112,6 @@ int longest_truncation(Trainer& trainer, const EstimateConfig& config) {
   return static_cast<int>(row > 0 ? std::min(longest, row) : longest);
 }
 
-/// K of a fixed truncation whose losses all see about K lags.
-int own_truncation(const LearnerConfig& learner) {
-  const bool looks_back = learner.preset == "paper" || learner.preset == "ref";
-  return learner.name == "tbptt" && looks_back ? learner.truncation : 0;
-}
-
 void add_choices(Diagnosis& diagnosis, const DecayEstimate& estimate, const WindowBytes& bytes) {
   for (const double delta : {0.9, 0.5, 0.1}) {
     const int k = estimate.truncation(delta, 1, diagnosis.longest);
@@ -132,10 +132,14 @@ nlohmann::ordered_json number(const std::optional<double>& value) {  // JSON has
 }  // namespace
 
 bool is_estimate_option(const std::string& assignment) {
-  std::vector<Option> table;
-  add_estimate_options(table);
+  EstimateConfig any;
+  OptionList list;
+  for (const char* table : {"learner.tbptt", "learner.adaptive_tbptt"}) {
+    const OptionList::Scope scope(list, table);
+    describe(any, list);
+  }
   const std::string key = assignment.substr(0, assignment.find('='));
-  return std::ranges::any_of(table, [&](const Option& option) { return option.key == key; });
+  return std::ranges::any_of(list.options(), [&](const Option& option) { return option.key == key; });
 }
 
 Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request) {
@@ -153,16 +157,17 @@ Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request) {
            "no gradient flows from one step to the one before it: the model has no recurrence that matters");
   const DecayEstimate estimate(sample.means, options);
 
-  Diagnosis diagnosis{.positions = collector.places(),
-                      .lags = config.lags,
-                      .burn_in = config.burn_in,
-                      .tail = options.tail,
-                      .longest = longest_truncation(trainer, config),
-                      .batch = batch,
-                      .truncation = own_truncation(trainer.config().learner),
-                      .beta = estimate.beta(),
-                      .decays = estimate.decays(),
-                      .measured = measure_refusal(trainer, collector, request)};
+  Diagnosis diagnosis{
+      .positions = collector.places(),
+      .lags = config.lags,
+      .burn_in = config.burn_in,
+      .tail = options.tail,
+      .longest = longest_truncation(trainer, config),
+      .batch = batch,
+      .truncation = find_learner(trainer.config().learner.name).estimate_settings(trainer.config().learner).truncation,
+      .beta = estimate.beta(),
+      .decays = estimate.decays(),
+      .measured = measure_refusal(trainer, collector, request)};
   std::vector<double> measured;
   if (diagnosis.measured.empty()) measured = measured_biases(trainer, collector, config.lags);
   const WindowBytes bytes(trainer.engine(), batch);

@@ -10,8 +10,8 @@
 #include "train/run/environment.h"
 #include "train/run/files.h"
 #include "train/run/recorder.h"
+#include "train/run/run_directory.h"
 #include "train/run/trained_model.h"
-#include "train/stream/run.h"
 
 namespace throughtime {
 namespace {
@@ -134,7 +134,7 @@ RunResult train_run(const RunConfig& config, Observer& observer, bool force, boo
 
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
                      bool previous, bool test, std::shared_ptr<Communicator> ranks) {
-  if (is_stream_run(run))
+  if (RunDirectory(run).is_stream())
     refuse("train", "{} is the run of a stream: it goes on with throughtime stream --resume {}", run.string(),
            run.string());
   RunDirectory directory(run);
@@ -196,7 +196,7 @@ TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {
 
 std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
                                   const std::vector<std::string>& overrides) {
-  if (is_stream_run(run))
+  if (RunDirectory(run).is_stream())
     refuse(
         "run",
         "{} is the run of a stream, which has no splits: each of its forecasts was tested before it was learned from. "

@@ -22,8 +22,6 @@ constexpr const char* speaker = "stream";
 constexpr int wait_milliseconds = 100;  // at most, before clocks and signals are looked at again
 constexpr const char* rows_of_files_key = "throughtime.rows_of_replaced_files";
 
-std::filesystem::path columns_file(const RunDirectory& directory) { return directory.task() / "columns.json"; }
-
 std::filesystem::path free_directory(const RunConfig& config, bool force) {
   const std::string first = run_directory(config);
   if (force || !config.run.directory.empty()) return first;
@@ -57,7 +55,7 @@ StreamRun::StreamRun(RunConfig config, bool force)
   directory_->lock();
   directory_->clear();
   make_directories(directory_->task());
-  replace_file(columns_file(*directory_), Json(parser_.columns()).dump() + "\n");
+  replace_file(directory_->columns(), Json(parser_.columns()).dump() + "\n");
   ModelInterface(learner_->engine().model().config()).save(directory_->task().string());
   replace_file(directory_->config(), resolved_config(config_));
   replace_file(directory_->environment(), environment_json({.engine = std::string(learner_->engine().name()),
@@ -69,8 +67,8 @@ StreamRun::StreamRun(RunConfig config, bool force)
 StreamRun::StreamRun(const std::filesystem::path& path, const std::vector<std::string>& overrides, bool previous,
                      bool learns)
     : learns_(learns), directory_(std::make_unique<RunDirectory>(path)), parser_(RowLayout{.inputs = {"y"}}) {
-  config_ = directory_->load_config(overrides);
-  if (!is_stream_run(path)) refuse(speaker, "{} is no run of throughtime stream", path.string());
+  config_ = directory_->load_config(overrides, "stream");
+  if (!directory_->is_stream()) refuse(speaker, "{} is no run of throughtime stream", path.string());
   parser_ = RowParser(row_layout(config_));
   if (learns) directory_->lock();
   CheckpointStore checkpoints = directory_->checkpoints();
@@ -85,8 +83,8 @@ StreamRun::StreamRun(const std::filesystem::path& path, const std::vector<std::s
     archive.number("stream.seconds", seconds_);
     if (const auto rows = file.metadata.find(rows_of_files_key); rows != file.metadata.end())
       rows_of_files_ = std::clamp<std::int64_t>(std::atoll(rows->second.c_str()), 0, learner_->counts().rows);
-    if (config_.stream.format == "csv")
-      parser_.set_columns(Json::parse(read_file(columns_file(*directory_))).get<std::vector<std::string>>());
+    if (config_.stream.format == RowFormat::csv)
+      parser_.set_columns(Json::parse(read_file(directory_->columns())).get<std::vector<std::string>>());
   }
   if (!learns) return;
   open_files(lengths);
@@ -164,7 +162,7 @@ void StreamRun::take_record(std::string_view record, bool overlong, StreamObserv
   if (record.empty() && parser_.block() == 0) return;
   if (std::exchange(first_record_, false)) {
     const bool header = parser_.take_header(record);
-    if (learns_) replace_file(columns_file(*directory_), Json(parser_.columns()).dump() + "\n");
+    if (learns_) replace_file(directory_->columns(), Json(parser_.columns()).dump() + "\n");
     if (header) return;
   }
   if (to_pass_ > 0) {
@@ -187,7 +185,7 @@ void StreamRun::skip(const std::string& why, StreamObserver& observer) {
   const StreamCounts& counts = learner_->counts();
   const std::string line = fmt::format("row {}: {}", row_number(), why);
   if (first_error_.empty()) first_error_ = line;
-  if (config_.stream.on_error == "stop")
+  if (config_.stream.on_error == OnError::stop)
     refuse(speaker, "{}; what was learned before it is in {}", line, directory().string());
   if (learns_ && worth_a_line(counts.skipped)) log_->line(line);
   observer.on_skipped(row_number(), why, worth_a_line(counts.skipped));
@@ -275,10 +273,6 @@ std::string StreamRun::summary_json() const {
                      {"peak_memory_bytes", peak_memory_bytes()},
                      {"run", directory().string()}};
   return line.dump();
-}
-
-bool is_stream_run(const std::filesystem::path& directory) {
-  return std::filesystem::exists(columns_file(RunDirectory(directory)));
 }
 
 }  // namespace throughtime

@@ -84,7 +84,4 @@ class StreamRun {
   StreamRow row_;
 };
 
-/// Whether a directory holds a run of `throughtime stream`.
-bool is_stream_run(const std::filesystem::path& directory);
-
 }  // namespace throughtime
