@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 for learner in bptt fptt; do
   for seed in 1 2; do
     "$command" train "$(dirname "$0")/../../experiments/add-bptt.toml" --quiet --set learner.name=$learner \
-      --set learner.windows=2 --set task.length=10 --set model.hidden=8 --set train.iterations=60 --set train.batch=8 \
+      --set task.add.length=10 --set model.hidden=8 --set train.iterations=60 --set train.batch=8 \
       --set train.evaluate_every=10 --set train.evaluate_batches=1 --set train.report_every=5 --set train.seed=$seed \
       --set "run.name=<b>$learner-$seed" --set "run.directory=$work/runs/$learner-$seed" >/dev/null
   done

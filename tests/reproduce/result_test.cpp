@@ -36,7 +36,7 @@ std::string refusal_of(const std::string& text) {
 TEST(Result, IsReadFromTheExperimentAndIgnoredByTraining) {
   const ScratchDirectory directory;
   const std::string file = directory.write("paper/figure-0.toml", experiment);
-  directory.write("plain.toml", "[task]\nlength = 4\n");
+  directory.write("plain.toml", "[task.add]\nlength = 4\n");
   const std::vector<ResultSpec> specs = find_results(directory.path());
   ASSERT_EQ(specs.size(), 1u);
   EXPECT_EQ(specs[0].name, "paper/figure-0");
