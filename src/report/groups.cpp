@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 namespace {
 
@@ -194,7 +196,7 @@ Series smoothed(const Series& series, int window) {
   for (std::size_t i = 0; i < series.y.size(); ++i) {
     double sum = 0;
     int count = 0;
-    for (std::size_t k = i + 1 - std::min(i + 1, static_cast<std::size_t>(window)); k <= i; ++k)
+    for (std::size_t k = i + 1 - std::min(i + 1, elements(window)); k <= i; ++k)
       if (std::isfinite(series.y[k])) {
         sum += series.y[k];
         ++count;

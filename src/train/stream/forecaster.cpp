@@ -48,9 +48,9 @@ RowLayout row_layout(const RunConfig& config) {
   const TaskConfig& task = config.task;
   if (task.delimiter != "tab" && task.delimiter.size() != 1)
     refuse(speaker, "task.delimiter must be one character or tab, got \"{}\"", task.delimiter);
-  RowLayout layout{.format = config.stream.format,
+  RowLayout layout{.format = choice_of<RowFormat>(config.stream.format, speaker, "stream.format"),
                    .delimiter = task.delimiter == "tab" ? '\t' : task.delimiter[0],
-                   .header = task.header,
+                   .header = choice_of<HeaderLine>(task.header, speaker, "task.header"),
                    .channels = task.channels,
                    .id = config.stream.id,
                    .inputs = task.inputs,
