@@ -60,7 +60,7 @@ double measure_curve(const Measure& measure, const Series& series) {
 
 double measure_run(const Measure& measure, const RunRecord& run) {
   if (!run.finished) return nan;
-  if (measure.how == MeasureHow::result) return run.result_number(measure.metric);
+  if (measure.how == MeasureHow::result) return run.result.number(measure.metric);
   const auto found = run.series.find(measure.metric);
   if (found == run.series.end() || found->second.y.empty()) return nan;
   return measure_curve(measure, found->second);
