@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "report/diagnosis_chart.h"
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/diagnose/diagnosis.h"

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-
-#include "core/names.h"
 
 namespace throughtime {
 
@@ -36,13 +33,6 @@ OptionList::Scope::Scope(OptionList& list, std::string_view table, std::vector<O
 OptionList::Scope::~Scope() {
   list_.prefix_.resize(length_);
   list_.users_.resize(users_);
-}
-
-std::size_t find_name(const std::vector<std::string>& names, std::string_view name, std::string_view speaker,
-                      std::string_view what) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) refuse_unknown(speaker, what, name, names);
-  return static_cast<std::size_t>(found - names.begin());
 }
 
 }  // namespace throughtime

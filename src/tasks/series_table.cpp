@@ -36,7 +36,9 @@ SeriesTable from_csv(const std::string& path, const TaskConfig& config, const st
   const std::string delimiter = config.delimiter == "tab" ? "\t" : config.delimiter;
   if (delimiter.size() != 1)
     refuse("series", "task.delimiter must be one character, or tab, got \"{}\"", config.delimiter);
-  CsvTable table = read_csv(path, {.delimiter = delimiter.front(), .header = config.header, .columns = columns});
+  CsvTable table = read_csv(path, {.delimiter = delimiter.front(),
+                                   .header = choice_of<HeaderLine>(config.header, "series", "task.header"),
+                                   .columns = columns});
   return {std::move(table.columns), table.rows, std::move(table.values)};
 }
 

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "throughtime/error.h"
 #include "train/run/environment.h"
+#include "train/run/result_file.h"
 
 namespace throughtime {
 namespace {
@@ -23,29 +23,6 @@ std::uint64_t size_of(const std::filesystem::path& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   return error ? 0 : size;
-}
-
-/// `test_loss`, `test_mse`, ...
-std::vector<std::pair<std::string, double>> fields_of(const std::string& split, const Evaluation& evaluation) {
-  std::vector<std::pair<std::string, double>> fields = {{split + "_loss", evaluation.loss}};
-  for (const Score& score : evaluation.scores) fields.emplace_back(split + "_" + score.name, score.value);
-  return fields;
-}
-
-void put(Json& object, const std::string& split, const Evaluation& evaluation) {
-  for (const auto& [name, value] : fields_of(split, evaluation)) object[name] = value;
-}
-
-const char* end_text(RunEnd end) {
-  switch (end) {
-    case RunEnd::finished:
-      return "finished";
-    case RunEnd::stopped_early:
-      return "stopped early";
-    case RunEnd::interrupted:
-      return "interrupted";
-  }
-  return "";
 }
 
 bool saves_after(const IterationEnd& end, const RunConfig& config) {
@@ -123,7 +100,7 @@ void Recorder::on_progress(const Progress& progress) {
 }
 
 void Recorder::on_validation(const Evaluation& evaluation) {
-  write(evaluation.iteration, fields_of("validation", evaluation));
+  write(evaluation.iteration, named_scores("validation", evaluation));
   log_.line(fmt::format("iteration {}: validation loss {}", evaluation.iteration, evaluation.loss));
 }
 
@@ -133,13 +110,13 @@ void Recorder::on_iteration(const IterationEnd& end) {
 
 void Recorder::on_end(const RunResult& result) {
   if (result.test) {
-    Fields fields = fields_of("test", *result.test);
+    Fields fields = named_scores("test", *result.test);
     if (result.best_test)
-      for (const auto& field : fields_of("best_test", *result.best_test)) fields.push_back(field);
+      for (const auto& field : named_scores("best_test", *result.best_test)) fields.push_back(field);
     write(result.iteration, fields);
   }
   replace_file(directory_.result(), result_json(result, directory_.path().string()) + "\n");
-  log_.line(fmt::format("{} at iteration {} after {:.1f} s of training; peak memory {} bytes", end_text(result.end),
+  log_.line(fmt::format("{} at iteration {} after {:.1f} s of training; peak memory {} bytes", name_of(result.end),
                         result.iteration, result.seconds, peak_memory_bytes()));
 }
 
@@ -172,42 +149,6 @@ void Follower::on_iteration(const IterationEnd& end) {
   SavingArchive archive(file);
   trainer_.archive(archive);
   on_first_rank(trainer_.ranks(), [] {});
-}
-
-std::string result_json(const RunResult& result, const std::string& run) {
-  const RunPlan& plan = result.plan;
-  Json line = {{"name", plan.name},
-               {"task", plan.task},
-               {"learner", plan.learner},
-               {"cell", plan.cell},
-               {"parameters", plan.parameters},
-               {"iterations", result.iteration},
-               {"updates", result.updates},
-               {"seconds", result.seconds},
-               {"steps_per_second", result.steps_per_second},
-               {"activation_bytes", plan.activation_bytes},
-               {"peak_memory_bytes", peak_memory_bytes()},
-               {"train_loss", result.train_loss},
-               {"cumulative_loss", result.cumulative.loss},
-               {"cumulative_accuracy", result.cumulative.accuracy},
-               {"metric", plan.metric},
-               {"baseline", plan.baseline},
-               {"metrics", Json::object()},
-               {"best", Json::object()}};
-  if (!std::isfinite(result.cumulative.accuracy)) line.erase("cumulative_accuracy");
-  if (result.test) put(line["metrics"], "test", *result.test);
-  if (result.best_validation) {
-    line["best"]["iteration"] = result.best_validation->iteration;
-    put(line["best"], "validation", *result.best_validation);
-  }
-  if (result.best_test) put(line["best"], "test", *result.best_test);
-  line["end"] = end_text(result.end);
-  line["engine"] = plan.engine;
-  line["threads"] = plan.threads;
-  if (plan.ranks > 1) line["ranks"] = plan.ranks;
-  line["run"] = run;
-  line["seed"] = plan.seed;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace throughtime

@@ -67,7 +67,4 @@ class Follower final : public Observer {
   Observer& other_;
 };
 
-/// The result as one line of JSON: what `train --json` prints and result.json holds. `run`: the run's directory.
-std::string result_json(const RunResult& result, const std::string& run);
-
 }  // namespace throughtime

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "throughtime/choice.h"
 #include "train/options/config.h"
 #include "train/run/evaluation.h"
 
@@ -73,6 +74,7 @@ struct IterationEnd {
 };
 
 enum class RunEnd { finished, stopped_early, interrupted };
+constexpr auto names_of(RunEnd) { return choice_names("finished", "stopped early", "interrupted"); }
 
 struct RunResult {
   RunPlan plan = {};
