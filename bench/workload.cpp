@@ -68,7 +68,8 @@ void Workload::make_learner_of_case() {
   std::fill(whole_.weight.end() - case_.batch, whole_.weight.end(), 1.0f);
   trainee_ = std::make_unique<Trainee>(
       make_trainee(*engine_, initialise(model_, {}, seed), {.name = "adam"}, {.value = 0, .norm = 1}));
-  learner_ = make_learner(FpttConfig{.windows = case_.windows}, *trainee_, {.steps = case_.steps, .batch = case_.batch, .terminal = true});
+  learner_ = make_learner(FpttConfig{.windows = case_.windows}, *trainee_,
+                          {.steps = case_.steps, .batch = case_.batch, .terminal = true});
 }
 
 void Workload::make_parts(bool norms) {

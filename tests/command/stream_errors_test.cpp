@@ -51,7 +51,8 @@ TEST_F(Stream, AStreamWithoutTheColumnsIsRefused) {
 
 TEST_F(Stream, ABinaryStreamCutMidRowIsReported) {
   std::string raw(4 * 2 * 10 + 3, '\0');
-  const Outcome outcome = stream("small.toml --format raw --set task.series.channels=2 --set 'task.series.inputs=[\"0\"]'", raw);
+  const Outcome outcome =
+      stream("small.toml --format raw --set task.series.channels=2 --set 'task.series.inputs=[\"0\"]'", raw);
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(lines_in(outcome.out), 11u);
   EXPECT_NE(outcome.err.find("row 11 was skipped: the input ends after 3 of its 8 bytes"), std::string::npos)

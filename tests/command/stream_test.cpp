@@ -113,7 +113,8 @@ TEST_F(Stream, CsvJsonAndRawAreTheSameStream) {
   }
   const Outcome from_csv = stream("small.toml", csv);
   const Outcome from_json = stream("small.toml --format jsonl --output csv", json);
-  const Outcome from_raw = stream("small.toml --format raw --set task.series.channels=3 --set 'task.series.inputs=[\"1\"]'", raw);
+  const Outcome from_raw =
+      stream("small.toml --format raw --set task.series.channels=3 --set 'task.series.inputs=[\"1\"]'", raw);
   EXPECT_EQ(from_csv.code, 0) << from_csv.err;
   EXPECT_EQ(from_json.out, from_csv.out) << from_json.err;
   EXPECT_EQ(from_raw.out, from_csv.out) << from_raw.err;
@@ -128,8 +129,9 @@ TEST_F(Stream, TargetsMayBeOtherColumnsOfTheSameRowAndMayBeMissing) {
   std::string text = "x,y\n";
   for (int t = 0; t < 60; ++t)
     text += fmt::format("{},{}\n", std::sin(t), t % 3 == 0 ? "" : fmt::format("{}", 2 * std::sin(t)));
-  const Outcome outcome =
-      stream("small.toml --set 'task.series.inputs=[\"x\"]' --set 'task.series.targets=[\"y\"]' --set task.series.horizon=0", text);
+  const Outcome outcome = stream(
+      "small.toml --set 'task.series.inputs=[\"x\"]' --set 'task.series.targets=[\"y\"]' --set task.series.horizon=0",
+      text);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(lines_in(outcome.out), 60u);
   const auto result = nlohmann::json::parse(text_of(path("runs/small/result.json")));

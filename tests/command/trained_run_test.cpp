@@ -18,7 +18,8 @@ using testing::write_text;
 class TrainedRun : public testing::CommandTest {};
 
 const char* const wave_config =
-    "[task]\nname = \"series\"\nseries.path = \"wave.csv\"\nseries.length = 10\n[model]\nhidden = 4\n[train]\niterations = 12\nbatch "
+    "[task]\nname = \"series\"\nseries.path = \"wave.csv\"\nseries.length = 10\n[model]\nhidden = "
+    "4\n[train]\niterations = 12\nbatch "
     "= 2\n"
     "evaluate_every = 4\n[run]\nthreads = 1\n";
 

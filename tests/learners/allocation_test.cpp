@@ -196,16 +196,14 @@ TEST_P(OnlineSteadyState, AllocatesNothing) {
   EXPECT_EQ(bytes_in_use(), bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Learners, OnlineSteadyState,
-                         ::testing::Values(LearnerConfig{
-                                               .name = "tbptt",
-                                               .tbptt = {.preset = TbpttPreset::original, .truncation = 10}},
-                                           LearnerConfig{.name = "tbptt",
-                                                         .tbptt = {.steps = 9, .losses = 4, .stride = 3}},
-                                           LearnerConfig{.name = "fptt", .fptt = {.window_length = 6}},
-                                           LearnerConfig{.name = "fpp", .fpp = {.steps = 4, .buffer = 20}},
-                                           LearnerConfig{.name = "sliding_tbptt", .sliding_tbptt = {.steps = 4}}),
-                         [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
+INSTANTIATE_TEST_SUITE_P(
+    Learners, OnlineSteadyState,
+    ::testing::Values(LearnerConfig{.name = "tbptt", .tbptt = {.preset = TbpttPreset::original, .truncation = 10}},
+                      LearnerConfig{.name = "tbptt", .tbptt = {.steps = 9, .losses = 4, .stride = 3}},
+                      LearnerConfig{.name = "fptt", .fptt = {.window_length = 6}},
+                      LearnerConfig{.name = "fpp", .fpp = {.steps = 4, .buffer = 20}},
+                      LearnerConfig{.name = "sliding_tbptt", .sliding_tbptt = {.steps = 4}}),
+    [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
 
 /// Steps with an estimate, the first one included: its room is made with the learner.
 class OnlineEstimates : public ::testing::TestWithParam<LearnerConfig> {};
@@ -242,22 +240,20 @@ TEST_P(OnlineEstimates, AllocateNothing) {
 
 LearnerConfig estimating(PhiNorm norm, GradientSize gradient_size, DecayRule decay) {
   return {.name = "adaptive_tbptt",
-          .adaptive_tbptt = {
-              .preset = TbpttPreset::original,
-              .truncation = 4,
-              .estimate = {.repeats = 2, .decay = decay, .norm = norm, .gradient_size = gradient_size}}};
+          .adaptive_tbptt = {.preset = TbpttPreset::original,
+                             .truncation = 4,
+                             .estimate = {.repeats = 2, .decay = decay, .norm = norm, .gradient_size = gradient_size}}};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Learners, OnlineEstimates,
-    ::testing::Values(estimating(PhiNorm::euclidean, GradientSize::norms, DecayRule::regression),
-                      estimating(PhiNorm::per_layer, GradientSize::vectors, DecayRule::max),
-                      estimating(PhiNorm::weighted, GradientSize::exact, DecayRule::quantile),
-                      LearnerConfig{.name = "tbptt",
-                                    .tbptt = {.preset = TbpttPreset::original,
-                                              .truncation = 10,
-                                              .estimate = {.logged = 3}}}),
-    [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
+INSTANTIATE_TEST_SUITE_P(Learners, OnlineEstimates,
+                         ::testing::Values(estimating(PhiNorm::euclidean, GradientSize::norms, DecayRule::regression),
+                                           estimating(PhiNorm::per_layer, GradientSize::vectors, DecayRule::max),
+                                           estimating(PhiNorm::weighted, GradientSize::exact, DecayRule::quantile),
+                                           LearnerConfig{.name = "tbptt",
+                                                         .tbptt = {.preset = TbpttPreset::original,
+                                                                   .truncation = 10,
+                                                                   .estimate = {.logged = 3}}}),
+                         [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
 
 }  // namespace
 }  // namespace throughtime::testing

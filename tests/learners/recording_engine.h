@@ -50,7 +50,8 @@ struct Lesson {
   Lesson(const Problem& problem, const Config& config, int longest_stretch, double rate = 0)
       : engine(*problem.model),
         trainee(make_trainee(engine, problem.parameters, sgd(), {})),
-        learner(make_learner(config, trainee, {.steps = longest_stretch, .batch = problem.window.batch, .lengths_vary = true})),
+        learner(make_learner(config, trainee,
+                             {.steps = longest_stretch, .batch = problem.window.batch, .lengths_vary = true})),
         rate(rate) {}
   static OptimizerConfig sgd() {
     OptimizerConfig config;

@@ -193,7 +193,7 @@ TEST(PublishedPerplexity, DropsTheLossOfTheLastPartOfAHundred) {
   RunConfig config = config_of("text");
   config.task.text.corpus = TextCorpus::files;
   config.task.text.files = {(directory / "text.txt").string(), (directory / "text.txt").string(),
-                       (directory / "text.txt").string()};
+                            (directory / "text.txt").string()};
   config.task.text.length = 64;
   config.task.text.evaluation_columns = 2;
   config.task.text.published_metric = true;

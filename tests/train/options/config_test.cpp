@@ -118,8 +118,7 @@ TEST(Config, UnknownKeysAreRefusedWithLineAndNearestName) {
   EXPECT_REFUSED(parse("[train]\nbatch = 3\nbacth = 4\n"),
                  "[config] run.toml:3: unknown option 'train.bacth'; did you mean 'train.batch'?");
   EXPECT_REFUSED(parse("\n[trian]\nbatch = 3\n"), "run.toml:2: unknown table 'trian'; did you mean 'train'?");
-  EXPECT_REFUSED(parse("[model.cell]\nname = 1\n"),
-                 "run.toml:1: unknown table 'model.cell'");
+  EXPECT_REFUSED(parse("[model.cell]\nname = 1\n"), "run.toml:1: unknown table 'model.cell'");
   EXPECT_REFUSED(parse("[learner.fppt]\nwindows = 1\n"), "unknown table 'learner.fppt'; did you mean 'learner.fptt'?");
   EXPECT_REFUSED(parse("[learner]\nfptt = 3\n"), "run.toml:2: learner.fptt must be a table, got 3");
   EXPECT_REFUSED(with("learner.windows=3"),
@@ -233,8 +232,9 @@ TEST(Config, ArmsAreChecked) {
 }
 
 TEST(Config, PathsOfAFileAreRelativeToIt) {
-  const TemporaryFile file("[task]\nname = \"series\"\ndata = \"/absolute\"\n[task.series]\npath = \"some/x.csv\"\n"
-                           "[run]\ndirectory = \"out\"\n");
+  const TemporaryFile file(
+      "[task]\nname = \"series\"\ndata = \"/absolute\"\n[task.series]\npath = \"some/x.csv\"\n"
+      "[run]\ndirectory = \"out\"\n");
   const std::filesystem::path home = std::filesystem::path(file.path()).parent_path();
   const RunConfig config = load_config(file.path(), {});
   EXPECT_EQ(config.task.series.path, (home / "some/x.csv").string());
