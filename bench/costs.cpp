@@ -7,7 +7,7 @@ namespace throughtime::bench {
 namespace {
 
 Costs count(const std::string& method, const LearnerConfig& config, int steps) {
-  const auto task = make_task({.name = "add", .length = steps}, 1);
+  const auto task = make_task(AddConfig{.length = steps}, 1);
   ModelConfig of_model;
   of_model.input = task->input();
   of_model.layers.push_back({.cell = "lstm", .hidden = 128, .options = {}});

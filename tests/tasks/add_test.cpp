@@ -148,7 +148,7 @@ TEST(AddTask, ReusesItsStorage) {
 }
 
 TEST(AddTask, RefusesWhatItCannotMake) {
-  EXPECT_REFUSED(make_add(1), "task.length must be at least 2");
+  EXPECT_REFUSED(make_add(1), "task.add.length must be at least 2");
   EXPECT_REFUSED(choice_of<AddMarkers>("halfs", "add", "markers"), "did you mean 'halves'");
   EXPECT_REFUSED(make_add(8)->make_batch(Split::train, 0, 0), "at least 1 row");
   EXPECT_REFUSED(make_add(8)->make_batch(Split::train, std::uint64_t{1} << 46, 1), "does not exist");
