@@ -37,7 +37,7 @@ Vocabulary vocabulary_of(const std::string& text, const TextOptions& options) {
 }
 
 const TextOptions words{.end_of_line = "<eos>"};
-const TextOptions characters{.unit = TextUnit::characters};
+const TextOptions characters{.unit = TokenUnit::characters};
 
 TEST(Words, AreSplitAtWhiteSpaceWithOneEndPerLine) {
   EXPECT_EQ(tokens_of(" a bc\t d \r\n\n e\n", words), (Tokens{"a", "bc", "d", "<eos>", "<eos>", "e", "<eos>"}));

@@ -132,9 +132,10 @@ RunConfig load_config(const std::string& path, const std::vector<std::string>& o
 }
 
 void make_paths_absolute(RunConfig& config, const std::filesystem::path& base) {
-  for (const TaskType* task : all_tasks())
-    for (std::string* path : task->paths(config.task))
-      if (!path->empty() && *path != "-") *path = (base / *path).lexically_normal().string();  // "-" is stdin
+  std::vector<std::string*> paths = {&config.task.data};
+  for (const TaskType* task : all_tasks()) std::ranges::copy(task->paths(config.task), std::back_inserter(paths));
+  for (std::string* path : paths)
+    if (!path->empty() && *path != "-") *path = (base / *path).lexically_normal().string();  // "-" is stdin
 }
 
 std::string run_directory(const RunConfig& config) {

@@ -26,19 +26,6 @@ std::vector<std::string> readers_of(const std::vector<const Row*>& rows, std::st
   return names;
 }
 
-void describe(TaskConfig& config, OptionList& list) {
-  std::vector<std::string> readers;
-  for (const TaskType* task : all_tasks())
-    if (task->data(config) != nullptr) readers.push_back(task->name);
-  list.add_name("name", config.name, "what to learn", names_of_rows(all_tasks()));
-  list.add("data", config.data, "directory of the data sets; empty: $THROUGHTIME_DATA, else data");
-  list.used_by("task", std::move(readers));
-  for (const TaskType* task : all_tasks()) {
-    const OptionList::Scope scope(list, task->name, {{"task", {task->name}}});
-    task->describe(config, list);
-  }
-}
-
 void describe(LearnerConfig& config, OptionList& list) {
   list.add_name("name", config.name, "training method", names_of_rows(all_learners()));
   for (const LearnerType* learner : all_learners()) {

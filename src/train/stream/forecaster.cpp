@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tasks/shared_options.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -46,10 +47,8 @@ double mean_square(const std::vector<double>& prediction, const std::vector<floa
 
 RowLayout row_layout(const RunConfig& config) {
   const SeriesConfig& task = config.task.series;
-  if (task.delimiter != "tab" && task.delimiter.size() != 1)
-    refuse(speaker, "task.series.delimiter must be one character or tab, got \"{}\"", task.delimiter);
   RowLayout layout{.format = config.stream.format,
-                   .delimiter = task.delimiter == "tab" ? '\t' : task.delimiter[0],
+                   .delimiter = delimiter_of("series", task.delimiter),
                    .header = task.header,
                    .channels = task.channels,
                    .id = config.stream.id,

@@ -322,7 +322,7 @@ TEST(Config, DocumentationPageIsInStep) {
 }
 
 TEST(Config, BuildsTheModelThatTheOptionsDescribe) {
-  const std::unique_ptr<Task> task = make_task({}, 1);
+  const std::unique_ptr<Task> task = make_task(TaskConfig{}, 1);
   ModelOptions options;
   options.layers = 3;
   options.cell = {"gru"};
