@@ -9,6 +9,7 @@
 #include "train/run/run_directory.h"
 #include "train/run/tensorboard.h"
 #include "train/run/trained_model.h"
+#include "train/run/trainer.h"
 
 namespace throughtime {
 
