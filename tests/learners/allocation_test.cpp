@@ -64,7 +64,8 @@ class Lesson {
     OptimizerConfig optimizer;
     optimizer.name = arm.optimizer;
     trainee_.emplace(make_trainee(*engine_, problem_.parameters, optimizer, {.value = 0, .norm = 1}));
-    learner_ = make_learner(config_of(arm), *trainee_, {.steps = 40, .batch = 20, .stretches = 1});
+    learner_ = make_learner(config_of(arm), *trainee_,
+                            {.steps = 40, .batch = 20, .lengths_vary = arm.continues, .stretches = 1});
   }
 
   void learn(std::size_t first, std::size_t end) {
