@@ -47,15 +47,16 @@ void require_work(const LearnerConfig& learner, const StretchShape& shape, int r
 
 /// What a learner is told about the batches of a task.
 StretchShape shape_of(Task& task, const TrainOptions& train) {
+  const std::int64_t row_steps = task.row_steps(train.batch);
   return {.steps = task.steps(),
           .batch = train.batch,
           .losses = task.loss_steps(),
-          .lengths_vary = task.lengths_vary(),
+          .lengths_vary = row_steps % task.steps() != 0,  // the last stretch of a row is shorter
           .terminal = task.terminal(),
           .examples = task.examples(),
           .accuracy = judged_by_accuracy(task),
           .seed = train.seed,
-          .row_steps = task.row_steps(train.batch),
+          .row_steps = row_steps,
           .stretches = task.batches(Split::train, train.batch),
           .positions = [&task, batch = train.batch](std::uint64_t draw, int rows, int steps) -> const Window& {
             return task.make_positions(draw, batch, rows, steps);

@@ -69,7 +69,10 @@ struct AdaptiveLesson {
       : engine(*problem.model),
         trainee(make_trainee(engine, problem.parameters, testing::Lesson::sgd(), {})),
         learner(make_learner(config, trainee,
-                             {.steps = longest, .batch = problem.window.batch, .positions = std::move(positions)})),
+                             {.steps = longest,
+                              .batch = problem.window.batch,
+                              .lengths_vary = true,
+                              .positions = std::move(positions)})),
         rate(rate) {}
   void learn(const Window& stretch) {
     learner->learn(stretch, [this](std::int64_t) { return rate; });
@@ -241,7 +244,8 @@ TEST(AdaptiveTbptt, ClipAndScaleBoundTheStep) {
     config.clip_by_losses = true;
     testing::RecordingEngine engine(*problem.model);
     Trainee trainee = make_trainee(engine, problem.parameters, testing::Lesson::sgd(), {.norm = 1e-3});
-    const std::unique_ptr<Learner> learner = make_learner(config, trainee, {.steps = 40, .batch = 2});
+    const std::unique_ptr<Learner> learner =
+        make_learner(config, trainee, {.steps = 40, .batch = 2, .lengths_vary = true});
     Window stretch;
     slice(problem.window, 0, k, stretch);
     learner->learn(stretch, [](std::int64_t) { return 0.5; });

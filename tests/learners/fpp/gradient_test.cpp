@@ -50,7 +50,8 @@ class OneTrajectory {
     LearnerConfig learner;
     learner.name = "fpp";
     learner.fpp = config;
-    learner_ = make_learner(learner, *trainee_, {problem.window.steps, problem.window.batch});
+    learner_ = make_learner(learner, *trainee_,
+                            {.steps = problem.window.steps, .batch = problem.window.batch, .lengths_vary = true});
     learner_->learn(problem.window, [](std::int64_t) { return 0.0; });
   }
 
