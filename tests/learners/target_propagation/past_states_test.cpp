@@ -1,6 +1,6 @@
 // States of the past, optimised during an evaluation: nothing ahead is looked at, and the steps are those of the
 // definition.
-#include "train/run/past_states.h"
+#include "learners/target_propagation/past_states.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@ namespace throughtime {
 namespace {
 
 struct Drawn {
-  explicit Drawn(int length) : task(make_task({.name = "recall", .length = length, .generator = "reference"}, 1)) {
+  explicit Drawn(int length) : task(make_task(RecallConfig{.length = length, .generator = RecallGenerator::reference}, 1)) {
     ModelConfig config;
     config.input = task->input();
     config.head = task->head();
@@ -37,11 +37,11 @@ struct Drawn {
 LearnerConfig with_steps(int steps, double rate) {
   LearnerConfig config;
   config.name = "target_propagation";
-  config.target.block = 6;
-  config.target.lambda = 0.7;
-  config.target.state_optimizer = "sgd";
-  config.target.state_rate = rate;
-  config.target.test_steps = steps;
+  config.target_propagation.block = 6;
+  config.target_propagation.lambda = 0.7;
+  config.target_propagation.state_optimizer = "sgd";
+  config.target_propagation.state_rate = rate;
+  config.target_propagation.test_steps = steps;
   return config;
 }
 
@@ -94,6 +94,15 @@ TEST(PastStates, ChangeNothingWithoutARateAndInTheFirstBlock) {
   Drawn drawn(6);
   EXPECT_NEAR(drawn.loss_of(with_steps(3, 0), 4), drawn.loss_of({}, 4), 1e-13);
   EXPECT_NEAR(drawn.loss_of(with_steps(3, 0.5), 1), drawn.loss_of({}, 1), 1e-13);
+}
+
+TEST(PastStates, AreThereWhereStepsAreAskedFor) {
+  Drawn drawn(12);
+  TargetPropagationConfig config = with_steps(0, 0.2).target_propagation;
+  EXPECT_EQ(make_refiner(config, *drawn.engine, 12, 2), nullptr);
+  config.test_steps = 1;
+  EXPECT_EQ(make_refiner(config, *drawn.engine, 12, 2)->steps(), 6) << "a block";
+  EXPECT_EQ(make_refiner(config, *drawn.engine, 4, 2)->steps(), 4) << "no more than a window has";
 }
 
 TEST(PastStates, BelongToBlocksNotToWindows) {

@@ -1,18 +1,18 @@
-#include "train/run/past_states.h"
+#include "learners/target_propagation/past_states.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "learners/target_propagation/states.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
 PastStates::PastStates(Engine& engine, const TargetPropagationConfig& config, int steps, int rows)
-    : engine_(engine),
-      config_(config),
-      tape_(engine.make_tape({.steps = steps, .batch = rows, .keep = Keep::state})),
-      silent_tape_(engine.make_tape({.steps = steps, .batch = rows, .keep = Keep::nothing})) {
-  const std::size_t states = static_cast<std::size_t>(rows) * static_cast<std::size_t>(engine.model().state_size());
+    : engine_(engine), config_(config), steps_(std::min(config.block, steps)) {
+  tape_ = engine.make_tape({.steps = steps_, .batch = rows, .keep = Keep::state});
+  silent_tape_ = engine.make_tape({.steps = steps_, .batch = rows, .keep = Keep::nothing});
+  const std::size_t states = elements(rows, engine.model().state_size());
   state_ = engine.allocate(states);
   gradient_ = engine.allocate(states);
   optimizer_ = engine.make_optimizer(state_rule(config), state_);
@@ -21,7 +21,7 @@ PastStates::PastStates(Engine& engine, const TargetPropagationConfig& config, in
 void PastStates::refine(const Window& part, Buffer parameters, Buffer start, Buffer end) {
   const double weights = std::accumulate(part.weight.begin(), part.weight.end(), 0.0);
   if (weights == 0) return;
-  const bool mean = config_.loss_scale == "mean";
+  const bool mean = config_.loss_scale == LossScale::mean;
   const double lambda = mean ? config_.lambda * weights / part.batch : config_.lambda;
   optimizer_->reset();
   engine_.copy(start, state_);
@@ -46,6 +46,11 @@ void PastStates::refine(const Window& part, Buffer parameters, Buffer start, Buf
                   .training = false,
                   .initial_state = state_,
                   .final_state = end});
+}
+
+std::unique_ptr<StateRefiner> make_refiner(const TargetPropagationConfig& config, Engine& engine, int steps, int rows) {
+  if (config.test_steps == 0) return nullptr;
+  return std::make_unique<PastStates>(engine, config, steps, rows);
 }
 
 }  // namespace throughtime
