@@ -61,6 +61,21 @@ void require_work(const RunConfig& config, int steps, int ranks) {
            shared.option, shared.count);
 }
 
+StretchShape shape_of(const RunConfig& config, Task& task) {
+  return {.steps = task.steps(),
+          .batch = config.train.batch,
+          .losses = task.loss_steps(),
+          .terminal = task.terminal(),
+          .examples = task.examples(),
+          .accuracy = judged_by_accuracy(task),
+          .seed = config.train.seed,
+          .row_steps = task.row_steps(config.train.batch),
+          .stretches = task.batches(Split::train, config.train.batch),
+          .positions = [&task, batch = config.train.batch](std::uint64_t draw, int rows, int steps) -> const Window& {
+            return task.make_positions(draw, batch, rows, steps);
+          }};
+}
+
 RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
   const std::int64_t pass = task.batches(Split::train, train.batch);
   const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
@@ -79,6 +94,14 @@ RunExtent extent_of(const RunConfig& config) {
   return measure(config.train, *task, Model(make_model_config(config.model, *task)));
 }
 
+void check_run(const RunConfig& config, int ranks) {
+  const std::unique_ptr<Task> task = make_saved_task(config, "");
+  const Model model(make_model_config(config.model, *task));
+  validate(config.optimizer.rule);
+  Schedule(config.optimizer.schedule, config.optimizer.rate);
+  require_work(config, task->steps(), ranks);
+}
+
 Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)
     : config_(config),
       ranks_(std::move(ranks)),
@@ -87,20 +110,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       engine_(make_engine(model_, make_engine_config(config.run, ranks_))),
       trainee_(make_trainee(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                             config.optimizer.rule, config.optimizer.clip)),
-      learner_(make_learner(config.learner, trainee_,
-                            {.steps = task_->steps(),
-                             .batch = config.train.batch,
-                             .losses = task_->loss_steps(),
-                             .terminal = task_->terminal(),
-                             .examples = task_->examples(),
-                             .accuracy = judged_by_accuracy(*task_),
-                             .seed = config.train.seed,
-                             .row_steps = task_->row_steps(config.train.batch),
-                             .stretches = task_->batches(Split::train, config.train.batch),
-                             .positions = [task = task_.get(), batch = config.train.batch](std::uint64_t draw, int rows,
-                                                                                           int steps) -> const Window& {
-                               return task->make_positions(draw, batch, rows, steps);
-                             }})),
+      learner_(make_learner(config.learner, trainee_, shape_of(config, *task_))),
       evaluator_(*engine_, *task_, config.train.batch, config.learner),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),

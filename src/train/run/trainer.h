@@ -24,6 +24,9 @@ struct RunExtent {
 /// From the task and the model alone: nothing is made that grows with steps and batch.
 RunExtent extent_of(const RunConfig& config);
 
+/// Refuses a configuration that a Trainer on so many ranks would refuse, without its tapes and buffers.
+void check_run(const RunConfig& config, int ranks = 1);
+
 /// What a run will do and need, known before its first step.
 struct RunPlan {
   std::string name;
