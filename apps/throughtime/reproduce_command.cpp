@@ -32,8 +32,8 @@ struct ReproduceArguments {
 
 void require_engine(const std::string& engine) {
   const std::vector<std::string> known = engine_names();
-  if (engine == "cuda" && std::find(known.begin(), known.end(), engine) == known.end())
-    refuse("reproduce", "this build has no CUDA engine; leave --engine out, or say --engine cpu");
+  if (std::find(known.begin(), known.end(), engine) == known.end())
+    refuse("reproduce", "this build has no engine '{}'; --engine takes {}", engine, fmt::join(known, " or "));
 }
 
 void print_verdicts(const Undertaking& task, const StoredResult& stored) {

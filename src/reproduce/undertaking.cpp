@@ -34,12 +34,12 @@ const std::vector<std::string>& chosen_arms(const ResultSpec& spec, const Reprod
   return request.arms.empty() ? spec.arms_at(request.scale) : request.arms;
 }
 
-Part make_part(const Undertaking& task, const std::string& arm, int index, const std::vector<std::string>& overrides) {
-  Part part{arm, load_config(task.spec.file.string(), overrides, arm)};
+/// The seed with number `index` of an arm whose first one is `first`.
+Part with_seed(const Part& first, int index, const std::filesystem::path& directory) {
+  Part part = first;
   part.config.train.seed += static_cast<std::uint64_t>(index);
-  const std::string place = fmt::format("{}/seed-{}", arm, part.config.train.seed);
-  part.config.run.directory = (task.directory / place).string();
-  part.config.run.name = place;
+  part.config.run.name = fmt::format("{}/seed-{}", part.arm, part.config.train.seed);
+  part.config.run.directory = (directory / part.config.run.name).string();
   return part;
 }
 
@@ -48,12 +48,15 @@ std::vector<Part> make_parts(const Undertaking& task, const ReproduceRequest& re
   std::vector<std::string> overrides = request.circumstances();
   if (task.scale == Scale::quick) overrides.insert(overrides.begin(), task.spec.quick.begin(), task.spec.quick.end());
   const int seeds = request.seeds > 0 ? request.seeds : task.spec.seeds_at(task.scale);
-  std::vector<Part> parts;
+  std::vector<Part> arms, parts;
+  for (const std::string& arm : task.spec.arms)
+    if (holds(chosen, arm) || holds(task.spec.arms_at(task.scale), arm))
+      arms.push_back({arm, load_config(task.spec.file.string(), overrides, arm)});
   for (int index = 0; index < seeds; ++index)
-    for (const std::string& arm : task.spec.arms) {
-      if (!holds(chosen, arm) && !holds(task.spec.arms_at(task.scale), arm)) continue;
-      Part part = make_part(task, arm, index, overrides);
-      if (holds(chosen, arm) || RunDirectory(part.config.run.directory).is_finished()) parts.push_back(std::move(part));
+    for (const Part& arm : arms) {
+      Part part = with_seed(arm, index, task.directory);
+      if (holds(chosen, arm.arm) || RunDirectory(part.config.run.directory).is_finished())
+        parts.push_back(std::move(part));
     }
   return parts;
 }

@@ -13,15 +13,21 @@
 namespace throughtime {
 namespace {
 
-RunConfig variant(const ComparisonRequest& request, const std::string& learner, int index) {
+RunConfig with_seed(RunConfig config, int index) {
+  config.train.seed += static_cast<std::uint64_t>(index);
+  const std::string part = fmt::format("-compare/{}-seed-{}", config.learner.name, config.train.seed);
+  config.run.directory = run_directory(config) + part;
+  config.run.name += part;
+  return config;
+}
+
+Contender make_contender(const ComparisonRequest& request, const std::string& learner) {
   std::vector<std::string> overrides = request.overrides;
   overrides.push_back("learner.name=" + learner);
-  RunConfig config = load_config(request.config, overrides, request.arm);
-  config.train.seed += static_cast<std::uint64_t>(index);
-  const std::string part = fmt::format("{}-seed-{}", learner, config.train.seed);
-  config.run.directory = run_directory(config) + "-compare/" + part;
-  config.run.name += "-compare/" + part;
-  return config;
+  const RunConfig config = load_config(request.config, overrides, request.arm);
+  Contender contender{learner, {}};
+  for (int index = 0; index < request.seeds; ++index) contender.configs.push_back(with_seed(config, index));
+  return contender;
 }
 
 }  // namespace
@@ -52,9 +58,7 @@ std::vector<Contender> make_contenders(const ComparisonRequest& request) {
            request.config);
   std::vector<Contender> contenders;
   for (const std::string& learner : request.learners) {
-    contenders.push_back({learner, {}});
-    for (int index = 0; index < request.seeds; ++index)
-      contenders.back().configs.push_back(variant(request, learner, index));
+    contenders.push_back(make_contender(request, learner));
     check_run(contenders.back().configs.front());
   }
   return contenders;
