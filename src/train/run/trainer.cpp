@@ -81,13 +81,14 @@ RunExtent extent_of(const RunConfig& config) {
   return measure(config.train, *task, Model(make_model_config(config.model, *task)));
 }
 
-void check_run(const RunConfig& config, const Communicator* ranks) {
+void check_run(const RunConfig& config, int ranks) {
   const std::unique_ptr<Task> task = make_saved_task(config, "");
   const StretchShape shape = shape_of(*task, config.train);
   find_engine(config.run.engine);
   validate(config.optimizer.rule);
+  Schedule(config.optimizer.schedule, config.optimizer.rate);
   check_learner(config.learner, Model(make_model_config(config.model, *task)), shape);
-  require_work(config.learner, shape, ranks == nullptr ? 1 : ranks->ranks());
+  require_work(config.learner, shape, ranks);
 }
 
 Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)

@@ -1,9 +1,10 @@
-#include "train/run/trials.h"
+#include "study/trials.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "study/tiny.h"
 #include "support/errors.h"
 #include "support/scratch.h"
 
@@ -11,47 +12,7 @@ namespace throughtime {
 namespace {
 
 using testing::ScratchDirectory;
-
-TEST(Trials, ReadsAnAxis) {
-  const GridAxis axis = parse_axis("model.hidden=[8, 4],16,[1]");
-  EXPECT_EQ(axis.key, "model.hidden");
-  EXPECT_EQ(axis.values, (std::vector<std::string>{"[8, 4]", "16", "[1]"}));
-  EXPECT_REFUSED(parse_axis("model.hidden"), "key=a,b,c");
-  EXPECT_REFUSED(parse_axis("model.hidden=1,,2"), "empty value");
-}
-
-TEST(Trials, AGridIsEveryCombination) {
-  const auto points = grid_points({{"a", {"1", "2"}}, {"b", {"x", "y", "z"}}});
-  ASSERT_EQ(points.size(), 6u);
-  EXPECT_EQ(points[0], (std::vector<std::string>{"a=1", "b=x"}));
-  EXPECT_EQ(points[1], (std::vector<std::string>{"a=1", "b=y"}));
-  EXPECT_EQ(points[5], (std::vector<std::string>{"a=2", "b=z"}));
-}
-
-TEST(Trials, SpreadOfNumbers) {
-  EXPECT_TRUE(std::isnan(spread_of({}).mean));
-  EXPECT_EQ(spread_of({3}).mean, 3);
-  EXPECT_EQ(spread_of({3}).deviation, 0);
-  EXPECT_DOUBLE_EQ(spread_of({1, 2, 3, 4}).mean, 2.5);
-  EXPECT_DOUBLE_EQ(spread_of({1, 2, 3, 4}).deviation, std::sqrt(5.0 / 3));
-  // A hundred perfect reports are no better than perfect.
-  EXPECT_EQ(spread_of(std::vector<double>(100, 1.0)).mean, 1.0);
-  EXPECT_EQ(spread_of(std::vector<double>(77, 0.83)).mean, 0.83);
-  EXPECT_EQ(spread_of(std::vector<double>(77, 0.83)).deviation, 0);
-}
-
-RunConfig tiny(const std::filesystem::path& directory) {
-  RunConfig config;
-  config.task.add.length = 4;
-  config.model.hidden = {4};
-  config.train.iterations = 20;
-  config.train.batch = 4;
-  config.train.evaluate_every = 10;
-  config.run.threads = 1;
-  config.run.name = "tiny";
-  config.run.directory = directory.string();
-  return config;
-}
+using testing::tiny;
 
 struct Counter : Observer {
   void on_start(const RunPlan&, std::int64_t iteration) override {
