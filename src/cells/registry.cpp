@@ -13,6 +13,7 @@ CellType rnn_logistic_cell();
 CellType rnn_linear_cell();
 CellType antisymmetric_cell();
 CellType antisymmetric_gated_cell();
+CellType mingru_cell();
 
 namespace {
 
@@ -27,6 +28,7 @@ Registry<CellType>& cells() {
                                                  rnn_linear_cell(),
                                                  antisymmetric_cell(),
                                                  antisymmetric_gated_cell(),
+                                                 mingru_cell(),
                                              });
   return registry;
 }
