@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "throughtime/choice.h"
+
 namespace throughtime {
 
 class Archive;
@@ -57,8 +59,11 @@ std::vector<const OptimizerType*> all_optimizers();
 void validate(const OptimizerConfig& config);
 
 /// A learning rate over time.
+enum class ScheduleRule { constant, factor_at, plateau, inverse_sqrt };
+constexpr auto names_of(ScheduleRule) { return choice_names("constant", "factor_at", "plateau", "inverse_sqrt"); }
+
 struct ScheduleConfig {
-  std::string name = "constant";    // constant, factor_at, plateau, inverse_sqrt
+  ScheduleRule rule = ScheduleRule::constant;
   double factor = 0.5;              // factor_at, plateau: the rate is multiplied by it
   std::vector<double> epochs = {};  // factor_at
   int patience = 0;                 // plateau: evaluations without improvement that are forgiven

@@ -79,6 +79,13 @@ class Assignment {
     if (std::find(names.begin(), names.end(), out) == names.end()) refuse_name(where_, option_.key, out, names);
   }
 
+  template <Choice Enum>
+  void convert(const toml::node& node, Enum& out) const {
+    std::string name;
+    convert(node, name);
+    out = choice_of<Enum>(name, "config", option_.key);
+  }
+
   /// A single value is a list of one.
   template <class T>
   void convert(const toml::node& node, std::vector<T>& out) const {

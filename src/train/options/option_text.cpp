@@ -30,6 +30,10 @@ std::string toml_text(std::int64_t value) { return std::to_string(value); }
 std::string toml_text(std::uint64_t value) { return std::to_string(value); }
 std::string toml_text(const std::string& value) { return quoted(value); }
 std::string toml_text(double value) { return real_text(value); }
+template <Choice Enum>
+std::string toml_text(Enum value) {
+  return quoted(std::string(name_of(value)));
+}
 
 template <class T>
 std::string toml_text(const std::vector<T>& values) {
@@ -48,6 +52,8 @@ struct TypeName {
   std::string operator()(FieldOf<std::uint64_t>) const { return "integer"; }
   std::string operator()(FieldOf<double>) const { return "number"; }
   std::string operator()(FieldOf<std::string>) const { return "text"; }
+  std::string operator()(FieldOf<ScheduleRule>) const { return "text"; }
+  std::string operator()(FieldOf<InitialiseRule>) const { return "text"; }
   std::string operator()(FieldOf<std::vector<int>>) const { return "integer or list of integers"; }
   std::string operator()(FieldOf<std::vector<double>>) const { return "number or list of numbers"; }
   std::string operator()(FieldOf<std::vector<std::string>>) const { return "text or list of texts"; }
@@ -56,6 +62,8 @@ struct TypeName {
 bool is_number(const Option& option) {
   return !std::holds_alternative<FieldOf<bool>>(option.field) &&
          !std::holds_alternative<FieldOf<std::string>>(option.field) &&
+         !std::holds_alternative<FieldOf<ScheduleRule>>(option.field) &&
+         !std::holds_alternative<FieldOf<InitialiseRule>>(option.field) &&
          !std::holds_alternative<FieldOf<std::vector<std::string>>>(option.field);
 }
 

@@ -27,7 +27,7 @@ template <class T>
 using FieldOf = T& (*)(RunConfig&);
 using Field = std::variant<FieldOf<bool>, FieldOf<int>, FieldOf<std::int64_t>, FieldOf<std::uint64_t>, FieldOf<double>,
                            FieldOf<std::string>, FieldOf<std::vector<int>>, FieldOf<std::vector<double>>,
-                           FieldOf<std::vector<std::string>>>;
+                           FieldOf<std::vector<std::string>>, FieldOf<ScheduleRule>, FieldOf<InitialiseRule>>;
 
 /// One option, declared once: parsing, defaults, help, the documentation page and the resolved text come from it.
 struct Option {

@@ -4,7 +4,6 @@ namespace throughtime {
 namespace {
 
 Names optimizer_names() { return names_of(all_optimizers()); }
-Names schedule_names() { return {"constant", "factor_at", "plateau", "inverse_sqrt"}; }
 
 }  // namespace
 
@@ -27,7 +26,11 @@ void add_optimizer_options(std::vector<Option>& table) {
            "this times the weights is added to the gradient", at_least(0)},
           {"optimizer.average_from", FIELD(std::int64_t, optimizer.rule.average_from),
            "asgd: first update that enters the average", at_least(1)},
-          {"optimizer.schedule", FIELD(std::string, optimizer.schedule.name), "the rate over time", {}, schedule_names},
+          {"optimizer.schedule",
+           FIELD(ScheduleRule, optimizer.schedule.rule),
+           "the rate over time",
+           {},
+           all_names<ScheduleRule>},
           {"optimizer.schedule_factor", FIELD(double, optimizer.schedule.factor),
            "factor_at, plateau: the rate is multiplied by it", above(0)},
           {"optimizer.schedule_epochs", FIELD(std::vector<double>, optimizer.schedule.epochs),

@@ -105,7 +105,7 @@ inline RunConfig config_of(const Variant& v, const std::filesystem::path& direct
   config.optimizer.rule.name = v.optimizer;
   config.optimizer.rate = 0.01;
   config.optimizer.clip.norm = 1;
-  config.optimizer.schedule.name = v.schedule;
+  config.optimizer.schedule.rule = choice_of<ScheduleRule>(v.schedule, "test", "schedule");
   config.optimizer.schedule.epochs = {0.5, 1.5};
   config.train.iterations = 23;
   config.train.iterations_per_epoch = 10;
