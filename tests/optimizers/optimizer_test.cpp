@@ -15,7 +15,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 struct Trained {
   Trained(const OptimizerConfig& config, std::vector<double> weights)
       : type(find_optimizer(config.name)), config(config), weights(std::move(weights)) {
-    for (int k = 0; k < type.moments; ++k) moments.emplace_back(this->weights.size(), type.initial_moment(config, k));
+    for (int k = 0; k < type.moments; ++k) moments.emplace_back(this->weights.size(), type.first_moment);
   }
   void step(double rate, const std::vector<double>& gradient, double factor = 1, double clip_value = 0) {
     std::vector<double*> pointers;

@@ -306,10 +306,7 @@ class SlicePullBack {
     LayerGradient& sums = slice_.layer_gradients[static_cast<std::size_t>(k)];
     const int rows = (end - begin) * slice_.rows;
     const std::size_t hidden = tape(k).hidden;
-    const int late = static_cast<int>(shape.late_rows * hidden);
     const int input_gates = static_cast<int>(shape.input_rows * hidden);
-    const int early_gates = static_cast<int>(shape.recurrent_rows * hidden) - late;
-    const float* d_gates = d_recurrent(k);
 
     const float* input = tape(k).input.size() > 0
                              ? tape(k).input.data() + static_cast<std::size_t>(begin) * slice_.rows * tape(k).inputs
@@ -321,18 +318,29 @@ class SlicePullBack {
       add_weight_gradient(context_.products, rows, work(k).d_input.data(), d_input_stride(k),
                           gate_rows(k, shape.input_rows), input, tape(k).inputs, tape(k).inputs,
                           sums.input_weights.data(), started_);
+    add_bias(rows, work(k).d_input.data(), d_input_stride(k), sums.input_bias);
+    if (shape.recurrent_rows > 0) add_recurrent_gradients(k, begin, end, resets);
+  }
+
+  void add_recurrent_gradients(int k, int begin, int end, bool resets) {
+    const CellShape& shape = layer(k).cell->shape;
+    LayerGradient& sums = slice_.layer_gradients[static_cast<std::size_t>(k)];
+    const int rows = (end - begin) * slice_.rows;
+    const int early = shape.recurrent_rows - shape.late_rows;
+    const std::size_t hidden = tape(k).hidden;
+    const float* d_gates = d_recurrent(k);
     const bool in_place = call_.in_place && written_in_place(layer(k));
     const bool started = started_ || (in_place && call_.add);
     float* recurrent = in_place ? call_.in_place + context_.model.parameters().block(layer(k).weight_hh).offset
                                 : sums.recurrent_weights.data();
-    add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k),
-                        gate_rows(k, shape.recurrent_rows - shape.late_rows), previous_outputs(k, begin, end, resets),
-                        hidden, hidden, recurrent, started);
-    if (late > 0)
-      add_weight_gradient(context_.products, rows, d_gates + early_gates, d_recurrent_stride(k), late,
+    if (early > 0)
+      add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k), gate_rows(k, early),
+                          previous_outputs(k, begin, end, resets), hidden, hidden, recurrent, started);
+    if (shape.late_rows > 0)
+      add_weight_gradient(context_.products, rows, d_gates + early * hidden, d_recurrent_stride(k),
+                          static_cast<int>(shape.late_rows * hidden),
                           tape(k).saved.data() + shape.gated * tape(k).saved_plane + begin * plane(k), hidden, hidden,
-                          recurrent + early_gates * hidden, started);
-    add_bias(rows, work(k).d_input.data(), d_input_stride(k), sums.input_bias);
+                          recurrent + early * hidden * hidden, started);
     if (!shape.joint && shape.recurrent_bias) add_bias(rows, d_gates, d_recurrent_stride(k), sums.recurrent_bias);
   }
 

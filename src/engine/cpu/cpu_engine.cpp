@@ -26,7 +26,7 @@ class CpuEngine final : public HostEngine<float> {
         collector_(model) {
     for (const Layer& layer : model.layers()) {
       cells_.push_back(layer.cell->fast());
-      rows_.push_back(row_kernels(*layer.cell));
+      rows_.push_back(layer.cell->rows ? layer.cell->rows() : RowKernels());
     }
   }
 

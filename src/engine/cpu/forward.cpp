@@ -244,7 +244,7 @@ class LayerStep {
     Product& product = product_;
     aim_sums(product, p, input, state);
     context_.products.multiply(product);
-    if (layer_.cell->shape.joint) return;
+    if (layer_.cell->shape.joint || packed_.recurrent.panels() == 0) return;
     product.columns = packed_.recurrent.columns(p);
     aim(product.term[0], state, tape_.hidden, packed_.recurrent, p);
     product.c = recurrent_sums(p);

@@ -129,7 +129,7 @@ void make_effective_weights(const Pass& pass) {
     const double* raw = pass.block(layer.weight_hh);
     if (layer.cell->reference_map.apply)
       layer.cell->reference_map.apply(layer.options, layer.hidden, raw, effective.data());
-    else
+    else if (raw)
       std::copy_n(raw, effective.size(), effective.data());
   }
 }

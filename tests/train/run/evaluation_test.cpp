@@ -23,7 +23,7 @@ struct Drawn {
     engine = make_engine(*model, {.name = name, .threads = 2, .communicator = nullptr});
     parameters = engine->allocate(model->parameters().size());
     InitialiseConfig draw;
-    draw.name = "uniform";
+    draw.rule = InitialiseRule::uniform;
     draw.range = 1.0;
     engine->write(parameters, initialise(*model, draw, 7));
   }

@@ -1,15 +1,15 @@
-// Steps of a single row from the formulas of a cell that has no late rows (throughtime/simd/cell-inl.h).
+// Steps of a single row from the formulas of a cell that has no late rows (cell-inl.h).
 // Included once per instruction set: no #pragma once.
-#if defined(THROUGHTIME_CELLS_ROW_STEPS_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef THROUGHTIME_CELLS_ROW_STEPS_INL_H
-#undef THROUGHTIME_CELLS_ROW_STEPS_INL_H
+#if defined(THROUGHTIME_ROW_STEPS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef THROUGHTIME_ROW_STEPS_INL_H
+#undef THROUGHTIME_ROW_STEPS_INL_H
 #else
-#define THROUGHTIME_CELLS_ROW_STEPS_INL_H
+#define THROUGHTIME_ROW_STEPS_INL_H
 #endif
 
-#include "cells/row_product-inl.h"
-#include "cells/row_steps.h"
-#include "throughtime/simd/cell-inl.h"
+#include "throughtime/cell.h"
+#include "throughtime/simd/pointwise-inl.h"
+#include "throughtime/simd/row_product-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace throughtime::HWY_NAMESPACE {
@@ -21,14 +21,15 @@ HWY_INLINE void row_gates(const RowForward& call, const float* x, const float* s
   constexpr CellShape shape = Cell::shape;
   constexpr int input_rows = shape.input_rows, recurrent_rows = shape.recurrent_rows;
   const float* input_weights = call.input_weights + first * input_rows * call.inputs + unit;
-  const float* recurrent_weights = call.recurrent_weights + first * recurrent_rows * call.hidden + unit;
+  const float* recurrent_weights =
+      recurrent_rows > 0 ? call.recurrent_weights + first * recurrent_rows * call.hidden + unit : nullptr;
   RowParts<input_rows> part;
   start_parts<input_rows>(call.input_bias + first * input_rows + unit, here, part);
   add_to_parts<input_rows>(call.inputs, x, input_weights, input_rows * here, here, part);
   if constexpr (shape.joint) {
     add_to_parts<recurrent_rows>(call.hidden, state, recurrent_weights, recurrent_rows * here, here, part);
     for (int g = 0; g < recurrent_rows; ++g) recurrent[g] = Lanes(0.0);
-  } else {
+  } else if constexpr (recurrent_rows > 0) {
     RowParts<recurrent_rows> beside;
     start_parts<recurrent_rows>(call.recurrent_bias + first * recurrent_rows + unit, here, beside);
     add_to_parts<recurrent_rows>(call.hidden, state, recurrent_weights, recurrent_rows * here, here, beside);
@@ -65,7 +66,7 @@ HWY_INLINE void row_step(const RowForward& call, const float* x, RowState state,
   constexpr int input_rows = Cell::shape.input_rows, recurrent_rows = Cell::shape.recurrent_rows;
   const std::size_t all = static_cast<std::size_t>(call.units), most = static_cast<std::size_t>(call.panel_units);
   const std::size_t lanes = Lanes::count();
-  Lanes input[input_rows], recurrent[recurrent_rows];
+  Lanes input[input_rows], recurrent[at_least_one(recurrent_rows)];
   if (all == kRowPad && lanes == kRowPad) {
     row_gates<Cell>(call, x, state.numbers, 0, kRowPad, 0, input, recurrent);
     return row_units<Cell>(call, input, recurrent, state, next, saved, 0);
@@ -81,12 +82,12 @@ HWY_INLINE void row_step(const RowForward& call, const float* x, RowState state,
         row_gates<Cell>(call, x, state.numbers, first, all - first < most ? all - first : most, unit - first, input,
                         recurrent);
       store_all<Lanes, input_rows>(input, sums + unit - group, kRowGroup);
-      if constexpr (!Cell::shape.joint)
+      if constexpr (own_recurrent<Cell>)
         store_all<Lanes, recurrent_rows>(recurrent, sums + input_rows * kRowGroup + unit - group, kRowGroup);
     }
     for (std::size_t unit = group; unit < end; unit += lanes) {
       load_all<Lanes, input_rows>(sums + unit - group, kRowGroup, input);
-      if constexpr (!Cell::shape.joint)
+      if constexpr (own_recurrent<Cell>)
         load_all<Lanes, recurrent_rows>(sums + input_rows * kRowGroup + unit - group, kRowGroup, recurrent);
       row_units<Cell>(call, input, recurrent, state, next, saved, unit);
     }
@@ -114,7 +115,7 @@ HWY_INLINE void row_gates_back(const RowBackward& call, int step, float* d_input
   const RowState before = step == 0 && call.before ? RowState{call.before, all} : RowState{state_at, call.state_plane};
   for (std::size_t unit = 0; unit < all; unit += Lanes::count()) {
     Lanes saved[at_least_one(shape.saved)], state[shape.states], next[shape.states], d_next[shape.states];
-    Lanes d_state[shape.states], d_input[shape.input_rows], d_recurrent[shape.recurrent_rows];
+    Lanes d_state[shape.states], d_input[shape.input_rows], d_recurrent[at_least_one(shape.recurrent_rows)];
     if constexpr (shape.saved > 0)
       load_all<Lanes, shape.saved>(call.saved + step * call.saved_step + unit, call.saved_plane, saved);
     load_all<Lanes, shape.states>(before.numbers + unit, before.plane, state);
@@ -122,7 +123,7 @@ HWY_INLINE void row_gates_back(const RowBackward& call, int step, float* d_input
     load_all<Lanes, shape.states>(call.cotangent + unit, all, d_next);
     Cell::template backward<Lanes>(*call.options, saved, state, next, d_next, d_input, d_recurrent, d_state);
     store_all<Lanes, shape.input_rows>(d_input, d_input_at + unit, all);
-    if constexpr (!shape.joint) store_all<Lanes, shape.recurrent_rows>(d_recurrent, d_recurrent_at + unit, all);
+    if constexpr (own_recurrent<Cell>) store_all<Lanes, shape.recurrent_rows>(d_recurrent, d_recurrent_at + unit, all);
     store_all<Lanes, shape.states>(d_state, call.cotangent + unit, all);
   }
 }
@@ -136,6 +137,7 @@ HWY_NOINLINE void row_backward(const RowBackward& given) {
     float* d_input = call.d_input + step * call.d_input_stride;
     float* d_gates = shape.joint ? d_input : call.d_recurrent + step * call.d_recurrent_stride;
     row_gates_back<Cell>(call, step, d_input, d_gates);
+    if constexpr (shape.recurrent_rows == 0) continue;
     for (std::size_t first = 0; first < all; first += most) {
       const std::size_t here = all - first < most ? all - first : most;
       const float* weights = call.weights + first * shape.recurrent_rows * all;
@@ -153,4 +155,4 @@ RowKernels make_row_kernels() {
 }  // namespace throughtime::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#endif  // THROUGHTIME_CELLS_ROW_STEPS_INL_H
+#endif  // THROUGHTIME_ROW_STEPS_INL_H
