@@ -69,7 +69,7 @@ struct Option {
 class OptionList {
  public:
   template <class Field>
-  void add(std::string_view name, Field& field, std::string help, Range range = {}) {
+  requires(!Choice<Field>) void add(std::string_view name, Field& field, std::string help, Range range = {}) {
     options_.push_back({.key = prefix_ + std::string(name),
                         .field = &field,
                         .help = std::move(help),
