@@ -150,27 +150,28 @@ TEST(Phi, NormsOfLayersAddUpAndWeightsScaleUnits) {
     one.weight.back() = 1;
     return one;
   };
-  const auto phi = [&](const std::string& norm, const std::string& size = "norms") {
+  const auto phi = [&](PhiNorm norm, GradientSize size = GradientSize::norms) {
     EstimateConfig config = config_of(6, 5);
     config.norm = norm;
     config.gradient_size = size;
     return PhiCollector(*bench.engine, config, 4, positions).collect(bench.parameters, 0);
   };
-  const PhiSample euclidean = phi("euclidean"), layers = phi("per_layer"), weighted = phi("weighted");
+  const PhiSample euclidean = phi(PhiNorm::euclidean), layers = phi(PhiNorm::per_layer),
+                  weighted = phi(PhiNorm::weighted);
   for (std::size_t i = 0; i < euclidean.draws.size(); ++i) {
     EXPECT_GE(layers.draws[i], euclidean.draws[i] * (1 - 1e-12));
     EXPECT_LE(layers.draws[i], std::sqrt(2.0) * euclidean.draws[i] * (1 + 1e-12));
     EXPECT_TRUE(std::isfinite(weighted.draws[i]));
   }
   EXPECT_GT(weighted.means.phi[1], 0);
-  const PhiSample vectors = phi("euclidean", "vectors");
+  const PhiSample vectors = phi(PhiNorm::euclidean, GradientSize::vectors);
   double sum = 0;
   for (std::size_t k = 0; k <= 6; ++k) {
     sum += vectors.means.phi[k];
     EXPECT_NEAR(vectors.means.phi[k], euclidean.means.phi[k], 1e-12);
     EXPECT_LE(vectors.means.gradient[k], sum * (1 + 1e-12));
   }
-  const PhiSample exact = phi("euclidean", "exact");
+  const PhiSample exact = phi(PhiNorm::euclidean, GradientSize::exact);
   ASSERT_EQ(exact.means.gradient.size(), 7u);
   for (const double size : exact.means.gradient) EXPECT_GT(size, 0);
 }
@@ -279,7 +280,7 @@ TEST(Phi, TheExactSizeOfAGatedCellIsItsGradientOverM) {
       return count == 4 ? rows(draw, count, steps) : one = row_of(problem.window, static_cast<int>(draw % 4), steps);
     };
     EstimateConfig config = config_of(6, 5);
-    config.gradient_size = "exact";
+    config.gradient_size = GradientSize::exact;
     const PhiSample sample = PhiCollector(*bench.engine, config, 4, positions).collect(bench.parameters, 0);
 
     double m = 0;  // the largest at the places that a draw looks at
@@ -403,9 +404,8 @@ TEST(Phi, RefusesWhatCannotBe) {
   Bench bench(problem);
   Window window;
   EXPECT_REFUSED(PhiCollector(*bench.engine, config_of(7, 5), 4, {}), "no training data");
-  EstimateConfig config = config_of(7, 5);
-  config.norm = "euclidian";
-  EXPECT_REFUSED(PhiCollector(*bench.engine, config, 4, last_steps_of(problem, window)), "euclidean");
+  EXPECT_REFUSED(PhiCollector(*bench.engine, config_of(7, -1), 4, last_steps_of(problem, window)), "burn_in");
+  EXPECT_REFUSED(choice_of<PhiNorm>("euclidian", "estimate", "norm"), "euclidean");
 }
 
 }  // namespace
