@@ -21,21 +21,23 @@ constexpr const char* prefix = "batch-";
 
 const std::vector<BatchCase>& all_batch_cases() {
   static const std::vector<BatchCase> cases = {
-      {"batch-add", {.name = "add", .length = 200}},
-      {"batch-add-stream", {.name = "add", .length = 200, .stream = true}},
-      {"batch-copy", {.name = "copy", .length = 200}},
-      {"batch-recall", {.name = "recall", .length = 100}},
-      {"batch-cycle_world", {.name = "cycle_world", .length = 100}},
-      {"batch-stochastic_world", {.name = "stochastic_world", .length = 100}},
-      {"batch-recall-files", {.name = "recall", .length = 100, .generator = "files"}},
-      {"batch-mnist-rows", {.name = "mnist", .order = "rows"}},
-      {"batch-mnist-permuted", {.name = "mnist", .order = "permuted"}},
+      {"batch-add", {.name = "add", .add = {.length = 200}}},
+      {"batch-add-stream", {.name = "add", .add = {.length = 200, .layout = {.stream = true}}}},
+      {"batch-copy", {.name = "copy", .copy = {.length = 200}}},
+      {"batch-recall", {.name = "recall", .recall = {.length = 100}}},
+      {"batch-cycle_world", {.name = "cycle_world", .cycle_world = {.length = 100}}},
+      {"batch-stochastic_world", {.name = "stochastic_world", .stochastic_world = {.length = 100}}},
+      {"batch-recall-files", {.name = "recall", .recall = {.length = 100, .generator = RecallGenerator::files}}},
+      {"batch-mnist-rows", {.name = "mnist", .mnist = {.order = PixelOrder::rows}}},
+      {"batch-mnist-permuted", {.name = "mnist", .mnist = {.order = PixelOrder::permuted}}},
       {"batch-cifar10", {.name = "cifar10"}},
-      {"batch-ptb", {.name = "text", .length = 100, .corpus = "ptb"}},
-      {"batch-ptb-characters", {.name = "text", .length = 100, .corpus = "ptb", .unit = "character"}},
-      {"batch-wikitext-2", {.name = "text", .length = 100, .corpus = "wikitext-2"}},
-      {"batch-point_process", {.name = "point_process", .length = 100}},
-      {"batch-text8", {.name = "text", .length = 100, .corpus = "text8", .unit = "character"}},
+      {"batch-ptb", {.name = "text", .text = {.length = 100, .corpus = TextCorpus::ptb}}},
+      {"batch-ptb-characters",
+       {.name = "text", .text = {.length = 100, .corpus = TextCorpus::ptb, .unit = TextUnit::character}}},
+      {"batch-wikitext-2", {.name = "text", .text = {.length = 100, .corpus = TextCorpus::wikitext_2}}},
+      {"batch-point_process", {.name = "point_process", .point_process = {.length = 100}}},
+      {"batch-text8",
+       {.name = "text", .text = {.length = 100, .corpus = TextCorpus::text8, .unit = TextUnit::character}}},
   };
   return cases;
 }

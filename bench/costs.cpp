@@ -6,8 +6,9 @@
 namespace throughtime::bench {
 namespace {
 
-Costs count(const std::string& method, const LearnerConfig& config, int steps) {
-  const auto task = make_task({.name = "add", .length = steps}, 1);
+template <class Config>
+Costs count(const std::string& method, const Config& config, int steps) {
+  const auto task = make_task(AddConfig{.length = steps}, 1);
   ModelConfig of_model;
   of_model.input = task->input();
   of_model.layers.push_back({.cell = "lstm", .hidden = 128, .options = {}});
@@ -29,12 +30,8 @@ Costs count(const std::string& method, const LearnerConfig& config, int steps) {
 }  // namespace
 
 std::vector<Costs> costs_of(int steps) {
-  LearnerConfig fptt;
-  fptt.name = "fptt";
-  fptt.windows = steps;
-  LearnerConfig fptt_k = fptt;
-  fptt_k.windows = 10;
-  return {count("bptt", {}, steps), count("fptt", fptt, steps), count("fptt-10", fptt_k, steps)};
+  return {count("bptt", BpttConfig{}, steps), count("fptt", FpttConfig{.windows = steps}, steps),
+          count("fptt-10", FpttConfig{.windows = 10}, steps)};
 }
 
 }  // namespace throughtime::bench

@@ -43,13 +43,11 @@ OnlineCase parse_online_case(const std::string& name) {
 
 OnlineConfig online_config(const OnlineCase& chosen) {
   OnlineConfig config;
-  config.learner = {.name = chosen.learner};
-  if (chosen.learner == "tbptt") {
-    config.learner.preset = "original";
-    config.learner.truncation = chosen.window;
-  } else {
-    config.learner.window_length = chosen.window;
-  }
+  config.learner = {.name = chosen.learner,
+                    .tbptt = {.preset = TbpttPreset::original, .truncation = chosen.window},
+                    .fptt = {.window_length = chosen.window},
+                    .fpp = {.steps = chosen.window},
+                    .sliding_tbptt = {.steps = chosen.window}};
   config.clip.norm = 1;
   config.slots = chosen.slots;
   return config;

@@ -68,10 +68,8 @@ void Workload::make_learner_of_case() {
   std::fill(whole_.weight.end() - case_.batch, whole_.weight.end(), 1.0f);
   trainee_ = std::make_unique<Trainee>(
       make_trainee(*engine_, initialise(model_, {}, seed), {.name = "adam"}, {.value = 0, .norm = 1}));
-  LearnerConfig config;
-  config.name = "fptt";
-  config.windows = case_.windows;
-  learner_ = make_learner(config, *trainee_, {.steps = case_.steps, .batch = case_.batch, .terminal = true});
+  learner_ = make_learner(FpttConfig{.windows = case_.windows}, *trainee_,
+                          {.steps = case_.steps, .batch = case_.batch, .terminal = true});
 }
 
 void Workload::make_parts(bool norms) {
@@ -154,10 +152,7 @@ void Workload::fill_stream() {
   whole_.continues = true;
   trainee_ =
       std::make_unique<Trainee>(make_trainee(*engine_, initialise(model_, {}, seed), {.name = "rmsprop_tf1"}, {}));
-  LearnerConfig learner;
-  learner.name = "fpp";
-  learner.fpp.steps = case_.steps;
-  learner_ = make_learner(learner, *trainee_, {.steps = stream_steps, .batch = case_.batch});
+  learner_ = make_learner(FppConfig{.steps = case_.steps}, *trainee_, {.steps = stream_steps, .batch = case_.batch});
 }
 
 /// B blocks that follow each other in one row, or as the rows of a batch for truncated back-propagation.
@@ -165,18 +160,14 @@ void Workload::make_target_learner(bool whole) {
   whole_.weight.assign(whole_.weight.size(), 1.0f);
   trainee_ = std::make_unique<Trainee>(
       make_trainee(*engine_, initialise(model_, {}, seed), {.name = "adagrad"}, {.value = 0, .norm = 1}));
-  LearnerConfig config;
   if (whole) {
     whole_.steps = case_.batch * case_.steps;
     whole_.batch = 1;
     whole_.start.resize(1);
-    config.name = "target_propagation";
-    config.target.block = case_.steps;
-  } else {
-    config.name = "tbptt";
-    config.preset = "plain";
-    config.truncation = case_.steps;
   }
+  const LearnerConfig config{.name = whole ? "target_propagation" : "tbptt",
+                             .tbptt = {.preset = TbpttPreset::plain, .truncation = case_.steps},
+                             .target_propagation = {.block = case_.steps}};
   learner_ = make_learner(config, *trainee_, {.steps = whole_.steps, .batch = whole_.batch});
 }
 

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "commands.h"
+#include "report/diagnosis_chart.h"
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/diagnose/diagnosis.h"
 #include "train/options/config.h"
 #include "train/run/files.h"
 #include "train/run/session.h"
-#include "train/stream/run.h"
 
 namespace throughtime {
 namespace {
@@ -33,9 +33,9 @@ struct DiagnoseArguments {
 /// The rows of a stream are gone: those of a file stand in for them, scaled by their own means.
 std::unique_ptr<Trainer> open_stream(const DiagnoseArguments& arguments, const std::vector<std::string>& overrides) {
   RunConfig config = RunDirectory(arguments.what).load_config(overrides);
-  if (config.task.path.empty())
+  if (config.task.series.path.empty())
     refuse("diagnose",
-           "{} learned from a stream, whose rows were not kept; name a file of such rows: --set task.path=FILE",
+           "{} learned from a stream, whose rows were not kept; name a file of such rows: --set task.series.path=FILE",
            arguments.what);
   const TensorFile file = load_checkpoint(arguments.what, arguments.best);
   auto trainer = std::make_unique<Trainer>(config);
@@ -43,16 +43,17 @@ std::unique_ptr<Trainer> open_stream(const DiagnoseArguments& arguments, const s
   return trainer;
 }
 
-/// A run's trained model, or the first weights of a configuration. For a run, options of the estimate are the request's
-/// own; others must be such that a run can take.
+/// A run's trained model, or the first weights of a configuration. Options of the estimate are the request's own;
+/// others of a run must be such that it can take.
 std::unique_ptr<Trainer> open_trainer(DiagnoseArguments& arguments) {
-  if (!std::filesystem::is_directory(arguments.what))
-    return std::make_unique<Trainer>(load_config(arguments.what, arguments.overrides, arguments.arm));
-  if (!arguments.arm.empty()) refuse("diagnose", "--arm is for configurations; {} is a run", arguments.what);
   const auto others = std::stable_partition(arguments.overrides.begin(), arguments.overrides.end(), is_estimate_option);
   arguments.request.options.assign(arguments.overrides.begin(), others);
   const std::vector<std::string> rest(others, arguments.overrides.end());
-  return is_stream_run(arguments.what) ? open_stream(arguments, rest) : open_run(arguments.what, arguments.best, rest);
+  if (!std::filesystem::is_directory(arguments.what))
+    return std::make_unique<Trainer>(load_config(arguments.what, rest, arguments.arm));
+  if (!arguments.arm.empty()) refuse("diagnose", "--arm is for configurations; {} is a run", arguments.what);
+  return RunDirectory(arguments.what).is_stream() ? open_stream(arguments, rest)
+                                                  : open_run(arguments.what, arguments.best, rest);
 }
 
 std::string share_text(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "unbounded"; }

@@ -61,8 +61,8 @@ Listing list_optimizers() {
 
 Listing list_learners() {
   Listing rows;
-  for (const LearnerInfo& learner : all_learners())
-    rows.push_back({{"name", learner.name}, {"description", learner.description}});
+  for (const LearnerType* learner : all_learners())
+    rows.push_back({{"name", learner->name}, {"description", learner->description}});
   return rows;
 }
 
@@ -75,7 +75,8 @@ Listing list_tasks() {
 
 Listing list_engines() {
   Listing rows;
-  for (const std::string& name : engine_names()) rows.push_back({{"name", name}});
+  for (const EngineType* engine : all_engines())
+    rows.push_back({{"name", engine->name}, {"description", engine->description}});
   return rows;
 }
 

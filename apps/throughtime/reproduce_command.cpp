@@ -116,7 +116,7 @@ void share_cores(Undertaking& task, int jobs) {
 Undertaking undertake(const ResultSpec& spec, const ReproduceArguments& arguments) {
   if (spec.arms.empty()) refuse("reproduce", "{} cannot be run: {}", spec.name, spec.claims.front().missing);
   Undertaking task{
-      .spec = spec, .scale = arguments.scale == "full" ? Scale::full : Scale::quick, .directory = {}, .parts = {}};
+      .spec = spec, .scale = choice_of<Scale>(arguments.scale, "reproduce", "scale"), .directory = {}, .parts = {}};
   task.directory = arguments.directory.empty() ? fmt::format("runs/reproduce/{}-{}", spec.name, arguments.scale)
                                                : arguments.directory;
   task.parts = make_parts(task, arguments);
@@ -190,7 +190,7 @@ void write_report(const Undertaking& task, const StoredResult& stored, const std
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {
     const Claim& claim = spec.claims[i];
     const Verdict verdict = judge(spec, claim, stored);
-    if (verdict.word == not_run) continue;
+    if (verdict.word == VerdictWord::not_run) continue;
     tables.push_back(rules_table(claim, verdict));
     tables.back().title = fmt::format("{}. {}", i + 1, claim.says);
     tables.push_back(values_table(spec, claim, stored));
@@ -208,8 +208,8 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored) {
   Table table({{"verdict", false}, {"claim, and its rules", false}});
   for (const Claim& claim : task.spec.claims) {
     const Verdict verdict = judge(task.spec, claim, stored);
-    table.add_row({verdict.word, claim.says});
-    if (verdict.word == not_run) continue;
+    table.add_row({std::string(name_of(verdict.word)), claim.says});
+    if (verdict.word == VerdictWord::not_run) continue;
     for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
       table.add_row({"", fmt::format("{}: {}", row[1], row[0])});
   }
@@ -340,7 +340,7 @@ void add_reproduce_command(CLI::App& app) {
   command->add_option("result", arguments->names, "Names of results (--list), run one after the other");
   CLI::Option* all = command->add_flag("--all", arguments->all, "All results, one after the other");
   command->add_option("--scale", arguments->scale, "quick: smaller, minutes; full: the paper's setting")
-      ->check(CLI::IsMember({"quick", "full"}))
+      ->check(CLI::IsMember(all_names<Scale>()))
       ->capture_default_str();
   command->add_option("--seeds", arguments->seeds, "Runs of each arm; else as many as the result asks for")
       ->check(CLI::Range(1, 1000000));

@@ -35,7 +35,8 @@ std::unique_ptr<StreamRun> open_run(const StreamArguments& arguments) {
   if (arguments.resume.empty()) {
     if (arguments.config.empty()) refuse("stream", "give a configuration file, or --resume RUN");
     if (arguments.previous) refuse("stream", "--previous belongs to --resume RUN");
-    return std::make_unique<StreamRun>(load_config(arguments.config, overrides, arguments.arm), arguments.force);
+    return std::make_unique<StreamRun>(load_config(arguments.config, overrides, arguments.arm, "stream"),
+                                       arguments.force);
   }
   if (!arguments.config.empty() || arguments.force || !arguments.arm.empty())
     refuse("stream", "--resume takes the configuration of the run: no configuration file, --arm or --force beside it");
@@ -45,13 +46,13 @@ std::unique_ptr<StreamRun> open_run(const StreamArguments& arguments) {
 std::string error_text(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : "-"; }
 
 void tell_end(StreamRun& run) {
-  const StreamForecaster& learner = run.learner();
-  const StreamCounts& counts = learner.counts();
+  const StreamForecaster& forecaster = run.forecaster();
+  const StreamCounts& counts = forecaster.counts();
   fmt::print(stderr,
              "{} rows in {:.1f} s, {} skipped; mean squared error {} (the last value: {}), last {} rows {} ({})\n",
-             counts.rows, run.seconds(), counts.skipped, error_text(learner.error().cumulative()),
-             error_text(learner.naive().cumulative()), run.config().stream.rolling,
-             error_text(learner.error().rolling()), error_text(learner.naive().rolling()));
+             counts.rows, run.seconds(), counts.skipped, error_text(forecaster.error().cumulative()),
+             error_text(forecaster.naive().cumulative()), run.config().stream.rolling,
+             error_text(forecaster.error().rolling()), error_text(forecaster.naive().rolling()));
 }
 
 void stream(const StreamArguments& arguments) {
@@ -60,7 +61,7 @@ void stream(const StreamArguments& arguments) {
   const std::unique_ptr<StreamRun> run = open_run(arguments);
   if (!arguments.quiet)
     fmt::print(stderr, "{}: {} after row {}, files in {}\n", run->config().run.name,
-               arguments.resume.empty() ? "learns" : "goes on", run->learner().counts().rows,
+               arguments.resume.empty() ? "learns" : "goes on", run->forecaster().counts().rows,
                run->directory().string());
   StreamAnswers answers(arguments.output, run->config());
   // A file is read from its front again; what comes through a pipe was taken once and for all.
@@ -70,10 +71,10 @@ void stream(const StreamArguments& arguments) {
   if (answers.closed())
     fail("stream",
          "nobody reads the output any more; {} rows were learned from: go on with throughtime stream --resume {}",
-         run->learner().counts().rows, place);
+         run->forecaster().counts().rows, place);
   if (end == StreamEnd::stopped)
     throw Interrupted(fmt::format("stopped after row {}; go on with throughtime stream --resume {}",
-                                  run->learner().counts().rows, place),
+                                  run->forecaster().counts().rows, place),
                       InterruptWatch::signal());
   if (!arguments.quiet) tell_end(*run);
 }

@@ -12,7 +12,7 @@
 #include "narrator.h"
 #include "terminal.h"
 #include "throughtime/error.h"
-#include "train/run/recorder.h"
+#include "train/run/result_file.h"
 #include "train/run/session.h"
 
 namespace throughtime {

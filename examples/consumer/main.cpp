@@ -16,7 +16,8 @@ int main() {
                      .head = {.name = "regression", .outputs = 1}});
   const auto engine = make_engine(model, {.name = "cpu", .threads = 1});
   Trainee trainee = make_trainee(*engine, initialise(model, {}, 1), {.name = "adam"}, {.norm = 1.0});
-  const auto learner = make_learner({.name = "tbptt", .preset = "plain", .truncation = 20}, trainee, {steps, batch});
+  const auto learner =
+      make_learner(TbpttConfig{.preset = TbpttPreset::plain, .truncation = 20}, trainee, {steps, batch});
 
   double first = 0, last = 0;
   for (int stretch = 0; stretch < stretches - 1; ++stretch) {

@@ -11,7 +11,8 @@ int main() {
                      .head = {.name = "regression", .outputs = 1}});
   const auto engine = make_engine(model, {.name = "cpu", .threads = 1});
   OnlineLearner learner(*engine, initialise(model, {}, 1),
-                        {.learner = {.name = "tbptt", .preset = "original", .truncation = 10}, .clip = {.norm = 1}});
+                        {.learner = {.name = "tbptt", .tbptt = {.preset = TbpttPreset::original, .truncation = 10}},
+                         .clip = {.norm = 1}});
 
   const Random noise(1, Purpose::task);
   const auto wave = [&](int t) { return static_cast<float>(std::sin(0.2 * t) + 0.05 * noise.normal(0, 0, t)); };

@@ -34,6 +34,7 @@ struct StretchShape {
   int steps = 0;                    // T
   int batch = 0;                    // B
   int losses = 0;                   // the most steps of a stretch that carry a loss; 0: all of them may
+  bool lengths_vary = false;        // a stretch may have fewer steps than that
   bool terminal = false;            // every stretch is a whole sequence with one target per row, at its last step
   std::int64_t examples = 0;        // rows show examples 0 ... examples - 1 (Window::example); 0: they have no numbers
   bool accuracy = false;            // count right predictions: the targets are labels
@@ -86,34 +87,76 @@ class Learner {
   std::int64_t updates() const { return updates_; }
 
  protected:
-  explicit Learner(Trainee& trainee);
+  /// Refuses a shape without steps or rows.
+  Learner(Trainee& trainee, const StretchShape& shape);
   /// One update with the gradient divided by `divisor` (the number of losses that it sums).
   /// `norm` [1]: receives the norm of the gradient, before clipping.
   void update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser = nullptr,
               Buffer norm = {});
 
   Trainee& trainee_;
+  StretchShape shape_;
   Buffer loss_sum_;
   Buffer correct_sum_;      // none: nobody asked
   double loss_weight_ = 0;  // sum of the weights behind loss_sum_
   std::int64_t updates_ = 0;
 };
 
-/// Makes a learner by name and its tapes for stretches of that shape.
-std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
-
 /// How a learner takes an endless stream: stretches of that many steps, each of which may look back that far.
 struct StreamNeeds {
   int steps = 1;
   int look_back = 1000;
 };
-/// Refuses learners that need the whole sequence, and settings that have no meaning without an end.
-StreamNeeds stream_needs(const LearnerConfig& config);
 
-struct LearnerInfo {
+/// What the ranks of an update share, and the options that say how much of it there is.
+struct SharedWork {
+  int count = 0;
+  std::string what = {}, options = {};
+};
+
+/// How a method looks at the decay of gradients.
+struct EstimateSettings {
+  EstimateConfig estimate = {};
+  int truncation = 0;  // K of a fixed truncation whose losses all see about K lags; 0: there is none
+};
+
+/// Changes states on the way through an evaluation, once what they led to has been scored.
+class StateRefiner {
+ public:
+  virtual ~StateRefiner() = default;
+  /// Steps of the parts that an evaluation is cut into.
+  virtual int steps() const = 0;
+  /// `start` [B, S]: the state before the part; `end` [B, S] becomes the state after it.
+  virtual void refine(const Window& part, Buffer parameters, Buffer start, Buffer end) = 0;
+  virtual std::size_t bytes() const = 0;
+};
+
+/// A method as the registry knows it: what `throughtime/learners/NAME.h` declares, on the settings of all methods.
+struct LearnerType {
   std::string name;
   std::string description;
+  void (*describe)(LearnerConfig&, OptionList&) = nullptr;
+  void (*check)(const LearnerConfig&, const Model&, const StretchShape&) = nullptr;
+  std::unique_ptr<Learner> (*make)(const LearnerConfig&, Trainee&, const StretchShape&) = nullptr;
+  StreamNeeds (*stream_needs)(const LearnerConfig&) = nullptr;
+  SharedWork (*shared_work)(const LearnerConfig&, const StretchShape&) = nullptr;
+  std::unique_ptr<StateRefiner> (*make_refiner)(const LearnerConfig&, Engine&, int steps, int rows) = nullptr;
+  EstimateSettings (*estimate_settings)(const LearnerConfig&) = nullptr;
+  bool estimates = false;  // those settings are its own, not those of adaptive_tbptt
 };
-std::vector<LearnerInfo> all_learners();
+
+/// The method of that name; refuses unknown names with the nearest known one.
+const LearnerType& find_learner(const std::string& name);
+std::vector<const LearnerType*> all_learners();
+
+// The calls of a method's header, for the method that `config.name` names. Of a single method:
+// make_learner(FpttConfig{.windows = 10}, trainee, shape).
+
+/// Refuses settings that cannot work on stretches of that shape; makes nothing.
+void check_learner(const LearnerConfig& config, const Model& model, const StretchShape& shape);
+/// Makes a learner and its tapes for stretches of that shape.
+std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
+/// Refuses learners that need the whole sequence, and settings that have no meaning without an end.
+StreamNeeds stream_needs(const LearnerConfig& config);
 
 }  // namespace throughtime

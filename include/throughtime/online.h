@@ -11,7 +11,7 @@ namespace throughtime {
 
 /// How an OnlineLearner learns.
 struct OnlineConfig {
-  LearnerConfig learner = {.name = "tbptt", .preset = "original", .truncation = 10};
+  LearnerConfig learner = {.name = "tbptt", .tbptt = {.preset = TbpttPreset::original, .truncation = 10}};
   OptimizerConfig optimizer = {};
   double rate = 1e-3;
   Clip clip = {};

@@ -29,10 +29,10 @@ inline Range above(double low) { return {.low = low, .open_low = true}; }
 inline Range between(double low, double high) { return {.low = low, .high = high}; }
 inline Range below_one(double low) { return {.low = low, .high = 1, .open_high = true}; }
 
-/// Who reads an option: names of one kind ("learner", "task", "optimizer", "cell", "command"). No kind: everybody.
+/// Who reads an option: names of one kind ("learner", "task", "optimizer", "cell", "command").
 struct OptionUsers {
-  std::string kind = {};
-  std::vector<std::string> names = {};
+  std::string kind;
+  std::vector<std::string> names;
 };
 
 /// A choice or a list of choices, by the names of its values.
@@ -52,7 +52,7 @@ struct Option {
   std::string help;
   Range range = {};                     // numbers only
   std::vector<std::string> names = {};  // text only; empty: any text
-  OptionUsers users = {};
+  std::vector<OptionUsers> users = {};  // it is read where one of each kind is at work; empty: always
 
   std::string table() const { return key.substr(0, key.rfind('.')); }
   std::string name() const { return key.substr(key.rfind('.') + 1); }
@@ -69,7 +69,7 @@ struct Option {
 class OptionList {
  public:
   template <class Field>
-  void add(std::string_view name, Field& field, std::string help, Range range = {}) {
+  requires(!Choice<Field>) void add(std::string_view name, Field& field, std::string help, Range range = {}) {
     options_.push_back({.key = prefix_ + std::string(name),
                         .field = &field,
                         .help = std::move(help),
@@ -111,23 +111,23 @@ class OptionList {
 
   /// The option that was added last is read by these only.
   void used_by(std::string kind, std::vector<std::string> names) {
-    options_.back().users = {std::move(kind), std::move(names)};
+    options_.back().users.push_back({std::move(kind), std::move(names)});
   }
 
   const std::vector<Option>& options() const { return options_; }
 
-  /// Keys of what is added while it lives begin with `table.`; `users` says who reads them, where not everybody does.
+  /// Keys of what is added while it lives begin with `table.` (empty: as before); `users` says who reads them, where
+  /// not everybody does.
   class Scope {
    public:
-    Scope(OptionList& list, std::string_view table, OptionUsers users = {});
+    Scope(OptionList& list, std::string_view table, std::vector<OptionUsers> users = {});
     ~Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
     OptionList& list_;
-    std::size_t length_;
-    OptionUsers before_;
+    std::size_t length_, users_;
   };
 
  private:
@@ -141,7 +141,7 @@ class OptionList {
 
   std::vector<Option> options_;
   std::string prefix_;
-  OptionUsers users_;
+  std::vector<OptionUsers> users_;
 };
 
 }  // namespace throughtime

@@ -3,29 +3,38 @@
 #include <hwy/highway.h>
 
 #include <cstdlib>
-#include <string_view>
 
-#include "throughtime/error.h"
+#include "throughtime/choice.h"
 
 namespace throughtime {
 
 namespace {
 
-std::int64_t disabled_targets(std::string_view limit) {
+constexpr const char* variable = "THROUGHTIME_ISA";
+
+enum class WidestSet { avx2, sse4, portable };
+constexpr auto names_of(WidestSet) { return choice_names("avx2", "sse4", "portable"); }
+
+std::int64_t targets_above(WidestSet widest) {
   constexpr std::int64_t above_avx2 = HWY_AVX3 | HWY_AVX3_DL;
   constexpr std::int64_t above_sse4 = above_avx2 | HWY_AVX2;
-  if (limit == "avx2") return above_avx2;
-  if (limit == "sse4") return above_sse4;
-  if (limit == "portable") return above_sse4 | HWY_SSE4 | HWY_SSSE3 | HWY_NEON;
-  refuse("instructions", "THROUGHTIME_ISA must be avx2, sse4 or portable, got '{}'", limit);
+  switch (widest) {
+    case WidestSet::avx2:
+      return above_avx2;
+    case WidestSet::sse4:
+      return above_sse4;
+    case WidestSet::portable:
+      break;
+  }
+  return above_sse4 | HWY_SSE4 | HWY_SSSE3 | HWY_NEON;
 }
 
 }  // namespace
 
 void limit_instructions() {
   static const bool done = [] {
-    const char* limit = std::getenv("THROUGHTIME_ISA");
-    if (limit && *limit) hwy::DisableTargets(disabled_targets(limit));
+    const char* widest = std::getenv(variable);
+    if (widest && *widest) hwy::DisableTargets(targets_above(choice_of<WidestSet>(widest, "instructions", variable)));
     return true;
   }();
   static_cast<void>(done);

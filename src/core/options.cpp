@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-
-#include "core/names.h"
 
 namespace throughtime {
 
@@ -27,22 +24,15 @@ std::string Range::text() const {
   return bounded_high ? upper : "";
 }
 
-OptionList::Scope::Scope(OptionList& list, std::string_view table, OptionUsers users)
-    : list_(list), length_(list.prefix_.size()), before_(list.users_) {
-  list.prefix_.append(table).push_back('.');
-  if (!users.kind.empty()) list.users_ = std::move(users);
+OptionList::Scope::Scope(OptionList& list, std::string_view table, std::vector<OptionUsers> users)
+    : list_(list), length_(list.prefix_.size()), users_(list.users_.size()) {
+  if (!table.empty()) list.prefix_.append(table).push_back('.');
+  list.users_.insert(list.users_.end(), users.begin(), users.end());
 }
 
 OptionList::Scope::~Scope() {
   list_.prefix_.resize(length_);
-  list_.users_ = std::move(before_);
-}
-
-std::size_t find_name(const std::vector<std::string>& names, std::string_view name, std::string_view speaker,
-                      std::string_view what) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) refuse_unknown(speaker, what, name, names);
-  return static_cast<std::size_t>(found - names.begin());
+  list_.users_.resize(users_);
 }
 
 }  // namespace throughtime

@@ -26,10 +26,7 @@ bool is_missing(std::string_view text) {
 
 class TableReader {
  public:
-  TableReader(ByteStream& stream, const CsvOptions& options) : records_(stream, options.delimiter), options_(options) {
-    if (options.header != "auto" && options.header != "yes" && options.header != "no")
-      refuse_unknown(speaker, "header option", options.header, {"auto", "yes", "no"});
-  }
+  TableReader(ByteStream& stream, const CsvOptions& options) : records_(stream, options.delimiter), options_(options) {}
 
   CsvTable read() {
     read_first_rows();
@@ -72,7 +69,7 @@ class TableReader {
   void read_first_rows() {
     if (!keep_row()) refuse_line(speaker, records_.name(), 1, "the file is empty");
     keep_row();
-    has_header_ = options_.header == "yes" || (options_.header == "auto" && first_is_header());
+    has_header_ = options_.header == HeaderLine::yes || (options_.header == HeaderLine::automatic && first_is_header());
     const Row& first = early_.front();
     for (std::size_t i = 0; i < first.fields.size(); ++i)
       columns_.push_back({has_header_ ? std::string(trimmed(first.fields[i])) : std::to_string(i)});

@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "data/byte_stream.h"
+#include "throughtime/header_line.h"
 
 namespace throughtime {
 
 struct CsvOptions {
   char delimiter = ',';
-  /// yes, no, or auto: the first row is one when it holds no number, or a text above a number.
-  std::string header = "auto";
+  /// automatic: the first row is one when it holds no number, or a text above a number.
+  HeaderLine header = HeaderLine::automatic;
   /// By name, or by number from 0 without a header; empty: all numeric ones. The table has them in this order.
   std::vector<std::string> columns;
 };

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 namespace {
 
@@ -27,7 +29,7 @@ float decode(const std::byte* bytes, const NumberFormat& format) {
 /// Reads up to `most` numbers. What remains of the last one is left to the caller as `leftover` bytes.
 std::vector<float> read_up_to_numbers(ByteStream& stream, std::uint64_t most, const NumberFormat& format,
                                       std::string_view speaker, std::size_t& leftover) {
-  const auto size = static_cast<std::size_t>(format.bytes);
+  const std::size_t size = elements(format.bytes);
   std::array<std::byte, 1 << 15> block;
   std::vector<float> values;
   leftover = 0;

@@ -219,9 +219,7 @@ EventSequences read_event_table(ByteStream& stream, Vocabulary& known, char deli
     if (fields.size() != width)
       refuse_line(speaker, place.file, place.line, "the row has {} field{} instead of {}", fields.size(),
                   fields.size() == 1 ? "" : "s", width);
-    const auto field = [&](int column) {
-      return column < 0 ? std::string_view() : trimmed(fields[static_cast<std::size_t>(column)]);
-    };
+    const auto field = [&](int column) { return column < 0 ? std::string_view() : trimmed(fields[column]); };
     if (!any || field(columns.sequence) != current) {
       current = field(columns.sequence);
       if (!seen.insert(current).second)

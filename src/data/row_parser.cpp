@@ -9,8 +9,10 @@
 
 #include "core/names.h"
 #include "data/byte_stream.h"
+#include "data/fields.h"
 #include "data/printable.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -22,12 +24,9 @@ template <class... Args>
   throw InvalidInput(fmt::format(message, std::forward<Args>(args)...));
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  text = text.substr(first, text.find_last_not_of(" \t") - first + 1);
-  if (text.size() >= 2 && text.front() == '"' && text.back() == '"') text = text.substr(1, text.size() - 2);
-  return text;
+std::string_view unquoted(std::string_view text) {
+  const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+  return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
 bool parse_number(std::string_view text, double& value) {
@@ -57,16 +56,13 @@ std::vector<std::string> numbered(std::size_t count) {
 }  // namespace
 
 RowParser::RowParser(RowLayout layout) : layout_(std::move(layout)) {
-  const std::vector<std::string> formats = {"csv", "jsonl", "raw"};
-  if (std::find(formats.begin(), formats.end(), layout_.format) == formats.end())
-    refuse_unknown("stream", "format", layout_.format, formats);
   if (layout_.inputs.empty()) refuse("stream", "task.inputs must name the columns that the model reads");
   if (layout_.targets.empty()) layout_.targets = layout_.inputs;
-  if (layout_.format == "raw") set_columns(numbered(static_cast<std::size_t>(layout_.channels)));
+  if (layout_.format == RowFormat::raw) set_columns(numbered(elements(layout_.channels)));
 }
 
 std::size_t RowParser::block() const {
-  return layout_.format == "raw" ? static_cast<std::size_t>(layout_.channels) * sizeof(float) : 0;
+  return layout_.format == RowFormat::raw ? elements(layout_.channels) * sizeof(float) : 0;
 }
 
 void RowParser::set_columns(std::vector<std::string> columns) {
@@ -96,14 +92,14 @@ void RowParser::split(std::string_view line) {
   for (std::size_t i = 0; i <= line.size(); ++i) {
     if (i < line.size() && line[i] == '"') quoted = !quoted;
     if (i < line.size() && (quoted || line[i] != layout_.delimiter)) continue;
-    fields_.push_back(trimmed(line.substr(begin, i - begin)));
+    fields_.push_back(unquoted(trimmed(line.substr(begin, i - begin))));
     begin = i + 1;
   }
   if (quoted) wrong("a quote is opened and never closed");
 }
 
 bool RowParser::take_header(std::string_view record) {
-  if (layout_.format != "csv") return false;
+  if (layout_.format != RowFormat::csv) return false;
   if (record.starts_with("\xef\xbb\xbf")) record.remove_prefix(3);
   split(record);
   const std::vector<std::string> names(fields_.begin(), fields_.end());
@@ -111,7 +107,7 @@ bool RowParser::take_header(std::string_view record) {
   double value = 0;
   const bool numbers =
       std::all_of(names.begin(), names.end(), [&](const auto& name) { return parse_number(name, value); });
-  const bool header = layout_.header == "yes" || (layout_.header == "auto" && !numbers);
+  const bool header = layout_.header == HeaderLine::yes || (layout_.header == HeaderLine::automatic && !numbers);
   set_columns(header ? names : numbered(names.size()));
   return header;
 }
@@ -121,9 +117,14 @@ void RowParser::parse(std::string_view record, StreamRow& row) {
   row.inputs.clear();
   row.targets.clear();
   row.ends = row.has_targets = false;
-  if (layout_.format == "csv") return parse_csv(record, row);
-  if (layout_.format == "jsonl") return parse_json(record, row);
-  parse_raw(record, row);
+  switch (layout_.format) {
+    case RowFormat::csv:
+      return parse_csv(record, row);
+    case RowFormat::jsonl:
+      return parse_json(record, row);
+    case RowFormat::raw:
+      return parse_raw(record, row);
+  }
 }
 
 void RowParser::parse_csv(std::string_view line, StreamRow& row) {

@@ -6,15 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "data/row_format.h"
+#include "throughtime/header_line.h"
+
 namespace throughtime {
 
 /// What a row of a stream is made of, by the names of its columns.
 struct RowLayout {
-  std::string format = "csv";  // csv, jsonl, raw
+  RowFormat format = RowFormat::csv;
   char delimiter = ',';
-  std::string header = "auto";  // csv: auto, yes, no
-  int channels = 1;             // raw: floats of a row
-  std::string id;               // the column that says which stream a row belongs to; empty: there is one stream
+  HeaderLine header = HeaderLine::automatic;  // csv; automatic: a first row that is not all numbers is one
+  int channels = 1;                           // raw: floats of a row
+  std::string id;  // the column that says which stream a row belongs to; empty: there is one stream
   std::vector<std::string> inputs, targets;
 };
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <numeric>
 
-#include "core/names.h"
 #include "data/tokens.h"
 
 namespace throughtime {
@@ -81,7 +80,7 @@ void count_tokens(ByteStream& stream, const TextOptions& options, TokenCounts& c
       id = counts.tokens.add(token);
       counts.counts.push_back(0);
     }
-    ++counts.counts[static_cast<std::size_t>(id)];
+    ++counts.counts[id];
   });
 }
 
@@ -96,8 +95,6 @@ TokenCounts count_tokens(const std::vector<std::string>& paths, const TextOption
 }
 
 Vocabulary build_vocabulary(const TokenCounts& counts, const TextOptions& options) {
-  if (options.order != "appearance" && options.order != "frequency")
-    refuse_unknown(speaker, "order", options.order, {"appearance", "frequency"});
   // What is too rare counts as the unknown token, which then has a place of its own even if the text never names it.
   struct Entry {
     std::string_view token;
@@ -117,7 +114,7 @@ Vocabulary build_vocabulary(const TokenCounts& counts, const TextOptions& option
   else if (options.minimum_count > 0)
     entries.push_back(unknown);
 
-  if (options.order == "frequency")
+  if (options.order == TokenOrder::frequency)
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return a.count != b.count ? a.count > b.count : a.token < b.token;
     });

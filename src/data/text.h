@@ -11,10 +11,12 @@
 namespace throughtime {
 
 /// Words are what ASCII white space separates; characters are code points, without the ends of lines.
-enum class TextUnit { words, characters };
+enum class TokenUnit { words, characters };
+/// Of ids: as tokens appear, or the most frequent first, ties alphabetical.
+enum class TokenOrder { appearance, frequency };
 
 struct TextOptions {
-  TextUnit unit = TextUnit::words;
+  TokenUnit unit = TokenUnit::words;
   /// Token appended per line; empty: none. A last line without a newline has one too, unless it is the only line.
   std::string end_of_line;
   /// Lines without a token get no end_of_line either.
@@ -22,8 +24,7 @@ struct TextOptions {
   std::string unknown = "<unk>";
   /// Rarer tokens become `unknown`. 0: the vocabulary holds what the text holds, and `unknown` only if the text does.
   std::size_t minimum_count = 0;
-  /// Of ids: appearance, or frequency (the most frequent first, ties alphabetical).
-  std::string order = "appearance";
+  TokenOrder order = TokenOrder::appearance;
 };
 
 /// Tokens in order of appearance, and how often each was seen.

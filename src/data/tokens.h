@@ -27,7 +27,7 @@ class Tokenizer {
       last = got == 0;
       std::string_view text(block_.data(), kept_ + got);
       if (start_ == 0 && !last && text.starts_with("\xef\xbb\xbf")) advance(text, 3);
-      const std::size_t rest = options_.unit == TextUnit::words ? cut_words(text, last) : cut_characters(text, last);
+      const std::size_t rest = options_.unit == TokenUnit::words ? cut_words(text, last) : cut_characters(text, last);
       start_ += text.size() - rest;
       std::memmove(block_.data(), text.data() + text.size() - rest, rest);
       kept_ = rest;

@@ -6,6 +6,7 @@
 
 #include "data/printable.h"
 #include "data/utf8.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -102,9 +103,9 @@ std::int32_t Vocabulary::add(std::string_view token) {
 }
 
 std::string_view Vocabulary::token(std::int32_t id) const {
-  if (id < 0 || static_cast<std::size_t>(id) >= size())
+  if (id < 0 || elements(id) >= size())
     refuse(speaker, "id must be between 0 and {}, got {}", static_cast<std::int64_t>(size()) - 1, id);
-  const auto at = static_cast<std::size_t>(id);
+  const std::size_t at = elements(id);
   const std::size_t begin = at == 0 ? 0 : ends_[at - 1];
   return std::string_view(characters_).substr(begin, ends_[at] - begin);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "data/numbers.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -71,7 +72,7 @@ std::vector<float> read_samples(ByteStream& stream, std::uint32_t size, const Fo
   std::vector<float> samples = size == streamed ? read_all_numbers(stream, format.number, speaker)
                                                 : read_numbers(stream, size / bytes, format.number, speaker);
   if (samples.empty()) refuse_byte(speaker, stream.name(), where, "there are no samples");
-  if (samples.size() % static_cast<std::size_t>(format.channels) != 0)
+  if (samples.size() % elements(format.channels) != 0)
     refuse_byte(speaker, stream.name(), where, "{} samples are no whole number of frames of {} channels",
                 samples.size(), format.channels);
   if (format.scale != 1)

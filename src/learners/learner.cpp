@@ -1,58 +1,12 @@
 #include "throughtime/learner.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/names.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
-namespace {
-
-struct Row {
-  LearnerInfo info;
-  std::unique_ptr<Learner> (*make)(const LearnerConfig&, Trainee&, const StretchShape&);
-  StreamNeeds (*stream)(const LearnerConfig&) = nullptr;  // null: one step at a time
-};
-
-[[noreturn]] StreamNeeds no_stream(const LearnerConfig& config) {
-  refuse("learner", "{} needs the end of a sequence and a stream has none; take tbptt, or fptt with window_length",
-         config.name);
-}
-
-const std::vector<Row>& rows() {
-  static const std::vector<Row> table = {
-      {{"bptt", "back-propagation through the whole stretch; memory = full or recompute"}, make_bptt, no_stream},
-      {{"tbptt", "truncated: windows of `steps`, a loss on the last `losses`, moved by `stride`"},
-       make_tbptt,
-       tbptt_stream},
-      {{"adaptive_tbptt", "truncated, K chosen so that the relative bias of the gradient stays below `delta`"},
-       make_adaptive_tbptt,
-       adaptive_tbptt_stream},
-      {{"fptt", "forward propagation: K windows, an update after each, held near their average"},
-       make_fptt,
-       fptt_stream},
-      {{"fpp", "fixed point propagation: T-step trajectories from a buffer whose states are variables too"}, make_fpp},
-      {{"sliding_tbptt", "the last T steps at every step, one loss, from the state that was stored T steps ago"},
-       make_sliding_tbptt},
-      {{"target_propagation", "the states between blocks of B steps are variables, held together by springs and duals"},
-       make_target_propagation,
-       target_propagation_stream},
-  };
-  return table;
-}
-
-const Row& find_row(const std::string& name) {
-  for (const Row& row : rows())
-    if (row.info.name == name) return row;
-  std::vector<std::string> names;
-  for (const Row& row : rows()) names.push_back(row.info.name);
-  refuse_unknown("learner", "learner", name, names);
-}
-
-}  // namespace
 
 Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer,
                      Clip clip) {
@@ -70,7 +24,16 @@ Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, cons
   return {engine, target, gradient, engine.make_optimizer(optimizer, target), clip};
 }
 
-Learner::Learner(Trainee& trainee) : trainee_(trainee), loss_sum_(trainee.engine.allocate(1)) {}
+void check_shape(const StretchShape& shape) {
+  if (shape.steps < 1) refuse("learner", "a stretch must have at least 1 step, got {}", shape.steps);
+  if (shape.batch < 1) refuse("learner", "a stretch must have at least 1 row, got {}", shape.batch);
+}
+
+Learner::Learner(Trainee& trainee, const StretchShape& shape) : trainee_(trainee), shape_(shape) {
+  check_shape(shape);
+  loss_sum_ = trainee.engine.allocate(1);
+  if (shape.accuracy) count_correct();
+}
 
 TrainingMeans Learner::take_means() {
   const auto take = [&](Buffer buffer) {
@@ -107,25 +70,6 @@ void Learner::update(double divisor, const RateFunction& rate, const DynamicRegu
                                 .regulariser = regulariser});
 }
 
-std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
-  if (shape.steps < 1) refuse("learner", "a stretch must have at least 1 step, got {}", shape.steps);
-  if (shape.batch < 1) refuse("learner", "a stretch must have at least 1 row, got {}", shape.batch);
-  std::unique_ptr<Learner> learner = find_row(config.name).make(config, trainee, shape);
-  if (shape.accuracy) learner->count_correct();
-  return learner;
-}
-
-StreamNeeds stream_needs(const LearnerConfig& config) {
-  const Row& row = find_row(config.name);
-  return row.stream == nullptr ? StreamNeeds{} : row.stream(config);
-}
-
-std::vector<LearnerInfo> all_learners() {
-  std::vector<LearnerInfo> infos;
-  for (const Row& row : rows()) infos.push_back(row.info);
-  return infos;
-}
-
 void check_stretch(std::string_view speaker, const StretchShape& shape, const Window& stretch) {
   validate(stretch);
   if (stretch.steps > shape.steps)
@@ -147,14 +91,8 @@ double sum_of_weights(std::string_view speaker, std::span<const float> weights) 
   return sum;
 }
 
-void require_known(std::string_view speaker, std::string_view what, const std::string& value,
-                   const std::vector<std::string>& names) {
-  if (std::find(names.begin(), names.end(), value) == names.end()) refuse_unknown(speaker, what, value, names);
-}
-
 void reserve(Window& window, int steps, int batch) {
-  const auto rows = static_cast<std::size_t>(batch);
-  const std::size_t entries = static_cast<std::size_t>(steps) * rows;
+  const std::size_t rows = elements(batch), entries = elements(steps, batch);
   window.source.reserve(rows);
   window.start.reserve(rows);
   window.example.reserve(rows);

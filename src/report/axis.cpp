@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -30,7 +31,7 @@ void add(std::vector<double>& values, const std::vector<double>& more) {
 /// Keeps the first, the lowest, the highest and the last point of every pixel column.
 Stretch thinned(const Stretch& stretch, int columns) {
   const std::size_t size = stretch.x.size();
-  if (size <= 4 * static_cast<std::size_t>(columns)) return stretch;
+  if (size <= 4 * elements(columns)) return stretch;
   Stretch result;
   const auto keep = [&](std::size_t i) {
     result.x.push_back(stretch.x[i]);

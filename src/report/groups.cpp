@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 namespace {
 
@@ -166,7 +168,7 @@ std::size_t RunGroup::finished() const {
 std::vector<std::pair<std::uint64_t, double>> RunGroup::seeded_results(const std::string& key) const {
   std::vector<std::pair<std::uint64_t, double>> values;
   for (const RunRecord& run : runs)
-    if (const double value = run.result_number(key); !std::isnan(value)) values.emplace_back(run.seed, value);
+    if (const double value = run.result.number(key); !std::isnan(value)) values.emplace_back(run.seed, value);
   return values;
 }
 
@@ -194,7 +196,7 @@ Series smoothed(const Series& series, int window) {
   for (std::size_t i = 0; i < series.y.size(); ++i) {
     double sum = 0;
     int count = 0;
-    for (std::size_t k = i + 1 - std::min(i + 1, static_cast<std::size_t>(window)); k <= i; ++k)
+    for (std::size_t k = i + 1 - std::min(i + 1, elements(window)); k <= i; ++k)
       if (std::isfinite(series.y[k])) {
         sum += series.y[k];
         ++count;
@@ -273,8 +275,8 @@ Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, i
       chart.curves.push_back(std::move(curve));
     }
     // The baseline is of the task's own metric, on whatever data.
-    const std::string own = group.runs.front().result_text("metric");
-    const double baseline = group.runs.front().result_number("baseline");
+    const std::string own = group.runs.front().result.text("metric");
+    const double baseline = group.runs.front().result.number("baseline");
     const bool known = std::any_of(chart.references.begin(), chart.references.end(),
                                    [&](const ReferenceLine& line) { return line.y == baseline; });
     if (!own.empty() && metric.ends_with("_" + own) && std::isfinite(baseline) && !known)

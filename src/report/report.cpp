@@ -35,7 +35,7 @@ std::vector<double> scaled(std::vector<double> values, double factor) {
 std::vector<double> milliseconds_per_update(const RunGroup& group) {
   std::vector<double> values;
   for (const RunRecord& run : group.runs) {
-    const double value = 1000 * run.result_number("seconds") / run.result_number("updates");
+    const double value = 1000 * run.result.number("seconds") / run.result.number("updates");
     if (std::isfinite(value)) values.push_back(value);
   }
   return values;
@@ -46,7 +46,7 @@ std::string common_metric(const std::vector<RunGroup>& groups) {
   std::string common;
   for (const RunGroup& group : groups)
     for (const RunRecord& run : group.runs) {
-      const std::string metric = run.result_text("metric");
+      const std::string metric = run.result.text("metric");
       if (!metric.empty() && !common.empty() && metric != common) return "loss";
       if (!metric.empty()) common = metric;
     }
@@ -69,7 +69,7 @@ ReportTable results_table(const std::vector<RunGroup>& groups) {
   for (const RunGroup& group : groups) {
     const RunRecord& first = group.runs.front();
     table.rows.push_back(
-        {group.name, first.option("learner.name"), first.result_text("cell"),
+        {group.name, first.option("learner.name"), first.result.text("cell"),
          group.finished() == group.runs.size() ? fmt::format("{}", group.runs.size())
                                                : fmt::format("{} of {} finished", group.finished(), group.runs.size()),
          spread_text(group.results("iterations")), spread_text(group.results("metrics.test_" + metric)),
@@ -265,7 +265,7 @@ std::string csv_of(const std::vector<RunGroup>& groups) {
   std::vector<std::string> keys;
   for (const RunGroup& group : groups)
     for (const RunRecord& run : group.runs)
-      for (const auto& [key, value] : run.result)
+      for (const auto& [key, value] : run.result.entries)
         if (key != "seed" && key != "run" && std::find(keys.begin(), keys.end(), key) == keys.end())
           keys.push_back(key);
   const auto quoted = [](const std::string& text) {
@@ -279,7 +279,7 @@ std::string csv_of(const std::vector<RunGroup>& groups) {
       text += fmt::format("{},{},{},{}", quoted(group.name), quoted(run.directory.string()), run.seed,
                           run.finished ? "yes" : "no");
       for (const std::string& key : keys) {
-        const std::string value = run.result_text(key);
+        const std::string value = run.result.text(key);
         text += fmt::format(",{}", quoted(value == "null" ? "" : value));
       }
       text += "\n";

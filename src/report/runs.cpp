@@ -17,21 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string find_entry(const Entries& entries, const std::string& key) {
-  for (const auto& [name, value] : entries)
-    if (name == key) return value;
-  return "";
-}
-
-void flatten(const Json& json, const std::string& prefix, Entries& entries) {
-  if (!json.is_object()) {
-    entries.emplace_back(
-        prefix, json.is_string() ? json.get<std::string>() : json.dump(-1, ' ', false, Json::error_handler_t::replace));
-    return;
-  }
-  for (const auto& [key, value] : json.items()) flatten(value, prefix.empty() ? key : prefix + "." + key, entries);
-}
-
 /// The text of one of the run's files; where there is none, a trouble.
 std::string readable(RunRecord& run, const std::filesystem::path& path, const char* consequence) {
   std::error_code error;
@@ -72,11 +57,13 @@ void read_config(RunRecord& run, const std::filesystem::path& path) {
   run.seed = std::strtoull(run.option("train.seed").c_str(), nullptr, 10);
 }
 
-Json parse_object(RunRecord& run, const std::string& text, const char* name) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (json.is_object()) return json;
-  if (!text.empty()) run.troubles.push_back(fmt::format("{} is damaged: no JSON object", name));
-  return Json::object();
+/// The entries of one of the run's JSON files; a trouble where it has none.
+Entries read_entries(RunRecord& run, const std::filesystem::path& path, const char* consequence) {
+  const std::string text = readable(run, path, consequence);
+  const std::optional<Entries> entries = parse_entries(text);
+  if (!entries && !text.empty())
+    run.troubles.push_back(fmt::format("{} is damaged: no JSON object", path.filename().string()));
+  return entries.value_or(Entries());
 }
 
 void add_point(RunRecord& run, const std::string& name, double x, const Json& value) {
@@ -123,12 +110,10 @@ void read_result(RunRecord& run, const std::filesystem::path& path) {
         fmt::format("not finished: it has no result.json and its curves end at {} {:.0f}", run.counter, last));
     return;
   }
-  const Json result = parse_object(run, readable(run, path, ""), "result.json");
-  flatten(result, "", run.result);
+  run.result.entries = read_entries(run, path, "");
   run.finished = !run.result.empty();
-  const std::string end = run.result_text("end");
-  if (end == "interrupted")
-    run.troubles.push_back(fmt::format("interrupted at iteration {}", run.result_text("iterations")));
+  if (run.result.text("end") == name_of(RunEnd::interrupted))
+    run.troubles.push_back(fmt::format("interrupted at iteration {}", run.result.text("iterations")));
 }
 
 bool looks_like_run(const std::filesystem::path& directory) {
@@ -155,15 +140,6 @@ void find_runs(const std::filesystem::path& directory, std::vector<std::filesyst
 }  // namespace
 
 std::string RunRecord::option(const std::string& key) const { return find_entry(config, key); }
-std::string RunRecord::result_text(const std::string& key) const { return find_entry(result, key); }
-
-double RunRecord::result_number(const std::string& key) const {
-  const std::string text = result_text(key);
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || *end != '\0' ? std::numeric_limits<double>::quiet_NaN() : value;
-}
-
 RunRecord read_run(const std::filesystem::path& directory) {
   RunRecord run;
   run.directory = directory;
@@ -173,8 +149,7 @@ RunRecord read_run(const std::filesystem::path& directory) {
   read_config(run, files.config());
   read_metrics(run, files.metrics());
   read_result(run, files.result());
-  flatten(parse_object(run, readable(run, files.environment(), "what it ran on is not known"), "environment.json"), "",
-          run.environment);
+  run.environment = read_entries(run, files.environment(), "what it ran on is not known");
   return run;
 }
 

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "train/run/result_file.h"
 
 namespace throughtime {
 
@@ -14,9 +14,6 @@ namespace throughtime {
 struct Series {
   std::vector<double> x, y;
 };
-
-/// A file of names and values, flattened: "train.batch", "128".
-using Entries = std::vector<std::pair<std::string, std::string>>;
 
 /// What a run directory tells, as far as it can be read.
 struct RunRecord {
@@ -30,15 +27,11 @@ struct RunRecord {
   std::map<std::string, Series> series;
   std::string counter = "iteration";  // what the curves are over; of a stream "row"
   bool finished = false;              // it has a result.json
-  Entries result;                     // result.json
+  ResultFile result;
   std::vector<std::string> troubles;  // what is missing or damaged, in sentences
 
   /// The value of a configured option; empty where it has none.
   std::string option(const std::string& key) const;
-  /// A text of the result; empty where it has none.
-  std::string result_text(const std::string& key) const;
-  /// A number of the result ("metrics.test_loss"); NaN where it has none.
-  double result_number(const std::string& key) const;
 };
 
 /// The run in a directory. Never refuses a run for what is missing or damaged in it: its troubles say so.

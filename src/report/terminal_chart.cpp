@@ -9,6 +9,7 @@
 #include "report/palette.h"
 #include "report/text.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 // Curves are dots of braille characters, two across and four up in each; axes are box-drawing characters.
 
@@ -41,12 +42,12 @@ struct Cell {
 
 class Canvas {
  public:
-  Canvas(int columns, int rows) : columns_(columns), rows_(rows), cells_(static_cast<std::size_t>(columns * rows)) {}
+  Canvas(int columns, int rows) : columns_(columns), rows_(rows), cells_(elements(columns, rows)) {}
   int columns() const { return columns_; }
   int rows() const { return rows_; }
 
   /// Row 0 is the topmost.
-  Cell& cell(int column, int row) { return cells_[static_cast<std::size_t>(row * columns_ + column)]; }
+  Cell& cell(int column, int row) { return cells_[row * columns_ + column]; }
   /// The dot of a position on the axes.
   int dot_across(double position) const { return static_cast<int>(std::lround(position * (2 * columns_ - 1))); }
   int dot_up(double position) const { return static_cast<int>(std::lround(position * (4 * rows_ - 1))); }
@@ -194,7 +195,7 @@ std::vector<std::string> legend_lines(const Chart& chart, int columns, bool colo
   for (const ReferenceLine& reference : chart.references)
     entries.push_back({"╌╌", fmt::format("{} ({})", reference.label, short_number(reference.y)), muted_colour});
 
-  const auto room = static_cast<std::size_t>(columns);
+  const std::size_t room = elements(columns);
   std::vector<std::string> lines;
   std::size_t used = room + 1;
   for (const Entry& entry : entries) {
@@ -219,14 +220,14 @@ struct Scale {
   std::string rule, labels;
 };
 Scale scale_of(const std::vector<Tick>& ticks, const Canvas& canvas, int left, int columns) {
-  std::vector<std::string> rule(static_cast<std::size_t>(canvas.columns()), "─");
+  std::vector<std::string> rule(elements(canvas.columns()), "─");
   std::string labels;
   for (const Tick& tick : ticks) {
     const int column = canvas.dot_across(tick.position) / 2, width = static_cast<int>(tick.label.size());
     const int begin = std::clamp(left + column - width / 2, 0, std::max(columns - width, 0));
     if (begin < static_cast<int>(labels.size()) + (labels.empty() ? 0 : 1)) continue;
-    labels += std::string(static_cast<std::size_t>(begin) - labels.size(), ' ') + tick.label;
-    rule[static_cast<std::size_t>(column)] = "┬";
+    labels += std::string(elements(begin) - labels.size(), ' ') + tick.label;
+    rule[column] = "┬";
   }
   Scale scale{"", labels};
   for (const std::string& piece : rule) scale.rule += piece;
@@ -241,7 +242,7 @@ struct Surroundings {
   int rows = 0;  // that are left for the area
 };
 Surroundings surroundings_of(const Chart& chart, int columns, int rows, bool colour) {
-  const auto width = static_cast<std::size_t>(columns);
+  const std::size_t width = elements(columns);
   Surroundings result;
   result.rows = rows - 2;  // the axis and its numbers
   const auto fits = [&](std::size_t lines) { return result.rows - static_cast<int>(lines) >= fewest_plot_rows; };
@@ -276,12 +277,12 @@ std::string terminal_text_of(const Chart& chart, int columns, int rows, bool col
   Canvas canvas(columns - left, around.rows);
   draw(canvas, chart, x, y, colour);
 
-  std::vector<std::string> numbers(static_cast<std::size_t>(around.rows));
-  for (const Tick& tick : y_ticks) numbers[static_cast<std::size_t>(canvas.row_of(tick.position))] = tick.label;
+  std::vector<std::string> numbers(elements(around.rows));
+  for (const Tick& tick : y_ticks) numbers[canvas.row_of(tick.position)] = tick.label;
   std::string text;
   for (const std::string& line : around.above) text += line + "\n";
   for (int row = 0; row < around.rows; ++row) {
-    const std::string& number = numbers[static_cast<std::size_t>(row)];
+    const std::string& number = numbers[row];
     text += without_trailing_spaces(
                 fmt::format("{:>{}} {}{}", number, margin, number.empty() ? "│" : "┤", canvas.row_text(row, colour))) +
             "\n";

@@ -5,19 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
 
 #include "report/axis.h"
 #include "report/statistics.h"
 #include "reproduce/claim_curve.h"
-#include "throughtime/error.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string spread_of_seeds(const std::vector<double>& values) {
   const Summary summary = summary_of(values);
@@ -25,11 +19,6 @@ std::string spread_of_seeds(const std::vector<double>& values) {
   if (!std::isfinite(summary.mean)) return "no number";
   if (summary.count == 1) return short_number(summary.mean);
   return fmt::format("{} ± {}", short_number(summary.mean), short_number(summary.deviation, 2));
-}
-
-std::string answer_text(Answer answer) {
-  if (answer == Answer::unknown) return "cannot be told";
-  return answer == Answer::yes ? "yes" : "no";
 }
 
 /// A text as one cell of a Markdown table.
@@ -117,7 +106,7 @@ const StoredResult* evidence_of(const ResultSpec& spec, const Claim& claim, cons
   for (const StoredResult& stored : all)
     if (claim.missing.empty() && fewest_seeds(claim.rules, stored.values) > 0) return &stored;
   for (const StoredResult& stored : all)
-    if (judge(spec, claim, stored).word != not_run) return &stored;
+    if (judge(spec, claim, stored).word != VerdictWord::not_run) return &stored;
   return nullptr;
 }
 
@@ -135,7 +124,7 @@ std::string evidence_text(const ResultSpec& spec, const StoredResult& stored, co
     const Claim& claim = spec.claims[i];
     if (evidence_of(spec, claim, all) != &stored) continue;
     const Verdict verdict = judge(spec, claim, stored);
-    text += fmt::format("\n*{}*: **{}**\n\n{}\n{}", claim.says, verdict.word,
+    text += fmt::format("\n*{}*: **{}**\n\n{}\n{}", claim.says, name_of(verdict.word),
                         markdown_table(values_table(spec, claim, stored)), markdown_table(rules_table(claim, verdict)));
     if (failed(verdict)) text += picture_text(spec, stored, i, results);
   }
@@ -151,74 +140,7 @@ std::string details_of(const ResultSpec& spec, const std::vector<StoredResult>& 
   return text;
 }
 
-double number_of(const Json& json) {
-  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
-}
-
 }  // namespace
-
-std::string scale_text(Scale scale) { return scale == Scale::quick ? "quick scale" : "full scale"; }
-
-std::string json_of(const StoredResult& result) {
-  Json arms = Json::object();
-  for (const auto& [arm, measures] : result.values)
-    for (const auto& [key, seeds] : measures)
-      for (const auto& [seed, value] : seeds)
-        arms[arm][key][std::to_string(seed)] = std::isfinite(value) ? Json(value) : Json(nullptr);
-  const Json json = {{"scale", result.scale == Scale::quick ? "quick" : "full"},
-                     {"version", result.version},
-                     {"commit", result.commit},
-                     {"engine", result.engine},
-                     {"seconds", result.seconds},
-                     {"smaller", result.smaller},
-                     {"arms", arms}};
-  return json.dump(1) + "\n";
-}
-
-StoredResult parse_stored(const std::string& text, const std::string& where) {
-  try {
-    const Json json = Json::parse(text);
-    StoredResult result{.scale = json.at("scale").get<std::string>() == "full" ? Scale::full : Scale::quick,
-                        .version = json.at("version").get<std::string>(),
-                        .commit = json.at("commit").get<std::string>(),
-                        .engine = json.at("engine").get<std::string>(),
-                        .seconds = json.at("seconds").get<double>(),
-                        .smaller = json.at("smaller").get<std::vector<std::string>>(),
-                        .values = {}};
-    for (const auto& [arm, measures] : json.at("arms").items())
-      for (const auto& [key, seeds] : measures.items())
-        for (const auto& [seed, value] : seeds.items())
-          result.values[arm][key].emplace_back(std::stoull(seed), number_of(value));
-    return result;
-  } catch (const std::exception& error) {
-    refuse("reproduce", "{} is no stored result: {}", where, error.what());
-  }
-}
-
-std::filesystem::path stored_path(const std::filesystem::path& results, const std::string& name, Scale scale) {
-  return results / fmt::format("{}.{}.json", name, scale == Scale::quick ? "quick" : "full");
-}
-
-std::vector<StoredResult> find_stored(const std::filesystem::path& results, const std::string& name) {
-  std::vector<StoredResult> found;
-  for (const Scale scale : {Scale::full, Scale::quick})
-    if (const std::filesystem::path path = stored_path(results, name, scale); std::filesystem::exists(path))
-      found.push_back(parse_stored(read_file(path), path.string()));
-  return found;
-}
-
-bool is_complete(const ResultSpec& spec, const StoredResult& stored) {
-  const std::vector<std::string>& arms = spec.arms_at(stored.scale);
-  const auto seeds = static_cast<std::size_t>(spec.seeds_at(stored.scale));
-  return std::all_of(arms.begin(), arms.end(), [&](const std::string& arm) {
-    const auto found = stored.values.find(arm);
-    return found != stored.values.end() && found->second.begin()->second.size() >= seeds;
-  });
-}
-
-Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
-  return judge(claim.rules, result.values, claim.values, result.scale, static_cast<std::size_t>(spec.seeds));
-}
 
 ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
   ReportTable table{.title = "Verdicts, " + scale_text(result.scale),
@@ -232,8 +154,8 @@ ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
                     .text_columns = 4};
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {
     const Claim& claim = spec.claims[i];
-    table.rows.push_back({judge(spec, claim, result).word, fmt::format("{}. {}", i + 1, claim.says), paper_text(claim),
-                          ours_text(claim, &result)});
+    table.rows.push_back({std::string(name_of(judge(spec, claim, result).word)),
+                          fmt::format("{}. {}", i + 1, claim.says), paper_text(claim), ours_text(claim, &result)});
   }
   return table;
 }
@@ -258,14 +180,14 @@ ReportTable values_table(const ResultSpec& spec, const Claim& claim, const Store
 
 ReportTable rules_table(const Claim& claim, const Verdict& verdict) {
   ReportTable table{.title = claim.says,
-                    .note = fmt::format("Verdict: {}.", verdict.word),
+                    .note = fmt::format("Verdict: {}.", name_of(verdict.word)),
                     .columns = {"rule", "met", "trend", "seen"},
                     .rows = {},
                     .text_columns = 4};
   for (std::size_t i = 0; i < claim.rules.size(); ++i) {
     const Check& check = verdict.checks[i];
-    table.rows.push_back({rule_text(claim.rules[i]), answer_text(check.met),
-                          claim.rules[i].trend ? answer_text(check.trend) : "", check.seen});
+    table.rows.push_back({rule_text(claim.rules[i]), std::string(name_of(check.met)),
+                          claim.rules[i].trend ? std::string(name_of(check.trend)) : "", check.seen});
   }
   return table;
 }
@@ -295,9 +217,10 @@ std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem
     const std::string link = fmt::format("[{}](../experiments/{}.toml)", spec.name, spec.name);
     for (const Claim& claim : spec.claims) {
       const StoredResult* evidence = evidence_of(spec, claim, stored);
-      text += markdown_row({link, claim.says, paper_text(claim), ours_text(claim, evidence),
-                            evidence == nullptr ? "–" : scale_text(evidence->scale),
-                            evidence == nullptr ? not_run : judge(spec, claim, *evidence).word});
+      const Verdict verdict = evidence == nullptr ? Verdict() : judge(spec, claim, *evidence);
+      text +=
+          markdown_row({link, claim.says, paper_text(claim), ours_text(claim, evidence),
+                        evidence == nullptr ? "–" : scale_text(evidence->scale), std::string(name_of(verdict.word))});
     }
     if (!stored.empty()) details += details_of(spec, stored, results);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "train/run/files.h"
 
@@ -30,7 +31,7 @@ bool is_of_arm(const RunGroup& group, const std::vector<std::string>& arms) {
 
 /// Whether a measure is a height of its curve, as the paper's values then are.
 bool is_height(const Measure& measure) {
-  static const std::vector<std::string> others = {"reach", "share", "rise", "decay"};
+  constexpr std::array others = {MeasureHow::reach, MeasureHow::share, MeasureHow::rise, MeasureHow::decay};
   return std::find(others.begin(), others.end(), measure.how) == others.end();
 }
 
@@ -70,7 +71,7 @@ std::vector<Chart> claim_charts(const ResultSpec& spec, const StoredResult& stor
   std::vector<Chart> charts;
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {
     const Claim& claim = spec.claims[i];
-    if (judge(spec, claim, stored).word == not_run) continue;
+    if (judge(spec, claim, stored).word == VerdictWord::not_run) continue;
     Chart chart = claim_chart(claim, groups);
     if (chart.curves.empty()) continue;
     chart.caption = fmt::format("{}. {}", i + 1, claim.says);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/groups.h"
-#include "reproduce/atlas.h"
+#include "reproduce/stored.h"
 
 namespace throughtime {
 

@@ -29,23 +29,41 @@ double share_at_most(const std::vector<double>& y, double level) {
   return static_cast<double>(held) / static_cast<double>(y.size() - 1);
 }
 
+double measure_curve(const Measure& measure, const Series& series) {
+  const std::vector<double>& y = series.y;
+  switch (measure.how) {
+    case MeasureHow::last:
+      return y.back();
+    case MeasureHow::final:
+      return mean_of_last_tenth(y);
+    case MeasureHow::mean:
+      return summary_of(y).mean;
+    case MeasureHow::lowest:
+      return *std::min_element(y.begin(), y.end());
+    case MeasureHow::highest:
+      return highest(y);
+    case MeasureHow::reach:
+      return first_at_most(series, measure.level);
+    case MeasureHow::share:
+      return share_at_most(y, measure.level);
+    case MeasureHow::rise:
+      return mean_of_last_tenth(y) - y.front();
+    case MeasureHow::decay:
+      return mean_of_last_tenth(y) / highest(y);
+    case MeasureHow::result:
+      break;
+  }
+  return nan;
+}
+
 }  // namespace
 
 double measure_run(const Measure& measure, const RunRecord& run) {
   if (!run.finished) return nan;
-  if (measure.how == "result") return run.result_number(measure.metric);
+  if (measure.how == MeasureHow::result) return run.result.number(measure.metric);
   const auto found = run.series.find(measure.metric);
   if (found == run.series.end() || found->second.y.empty()) return nan;
-  const Series& series = found->second;
-  if (measure.how == "last") return series.y.back();
-  if (measure.how == "final") return mean_of_last_tenth(series.y);
-  if (measure.how == "mean") return summary_of(series.y).mean;
-  if (measure.how == "lowest") return *std::min_element(series.y.begin(), series.y.end());
-  if (measure.how == "highest") return highest(series.y);
-  if (measure.how == "decay") return mean_of_last_tenth(series.y) / highest(series.y);
-  if (measure.how == "reach") return first_at_most(series, measure.level);
-  if (measure.how == "share") return share_at_most(series.y, measure.level);
-  return mean_of_last_tenth(series.y) - series.y.front();
+  return measure_curve(measure, found->second);
 }
 
 }  // namespace throughtime

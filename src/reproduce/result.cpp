@@ -18,11 +18,10 @@ namespace {
 template <class Owner>
 struct Key {
   using Field = std::variant<std::string Owner::*, double Owner::*, int Owner::*, bool Owner::*,
-                             std::vector<std::string> Owner::*>;
+                             std::vector<std::string> Owner::*, MeasureHow Owner::*, RuleKind Owner::*>;
   std::string name;
   Field field;
   std::string help;
-  std::vector<std::string> (*names)() = nullptr;  // the texts that are known; null: any
 };
 
 const std::vector<Key<Measure>>& measure_keys() {
@@ -34,8 +33,7 @@ const std::vector<Key<Measure>>& measure_keys() {
        "lowest, its highest, the first iteration that reaches the level (the last where none does), the share of the "
        "values after the first that are at or below it, the rise from the first to the final tenth, the decay: the "
        "final "
-       "tenth over the highest",
-       measure_names},
+       "tenth over the highest"},
       {"level", &Measure::level, "of reach and share"},
   };
   return keys;
@@ -69,8 +67,7 @@ const std::vector<Key<Rule>>& rule_keys() {
        "what must hold of the means: a bound (below, above, between), the paper's value (within), another arm (less, "
        "greater, near, ratio), the order of the arms (falling, rising), the best one is among arms (lowest, highest), "
        "they "
-       "hardly differ (spread), the differences of arms and than change in this order (widening, narrowing)",
-       rule_names},
+       "hardly differ (spread), the differences of arms and than change in this order (widening, narrowing)"},
       {"arms", &Rule::arms, "each of these; falling, rising, widening, narrowing: in this order"},
       {"than", &Rule::than,
        "less, greater, near, ratio: each of these; lowest, highest: the other arms; widening, narrowing: one for each "
@@ -111,6 +108,10 @@ struct KeyType {
   std::string operator()(std::vector<std::string> Owner::*) const {
     return "list of texts";
   }
+  template <class Owner, Choice Enum>
+  std::string operator()(Enum Owner::*) const {
+    return fmt::format("text: {}", fmt::join(all_names<Enum>(), ", "));
+  }
 };
 
 bool convert(const toml::node& node, std::string& out) {
@@ -135,19 +136,35 @@ bool convert(const toml::node& node, std::vector<std::string>& out) {
                                         [&](const toml::node& entry) { return convert(entry, out.emplace_back()); });
 }
 
+/// Whether a node is a text; one that is no name of the choice is refused.
+template <Choice Enum>
+bool convert(const toml::node& node, Enum& out, const std::string& where, const std::string& what) {
+  std::string name;
+  if (!convert(node, name)) return false;
+  const std::vector<std::string> known = all_names<Enum>();
+  const auto found = std::find(known.begin(), known.end(), name);
+  if (found == known.end()) refuse_name(where, what, name, known);
+  out = static_cast<Enum>(found - known.begin());
+  return true;
+}
+
 /// Reads one entry into the field of its key; false where no key has that name.
 template <class Owner>
 bool assign(const std::vector<Key<Owner>>& keys, Owner& owner, const std::string& name, const toml::node& node,
             const std::string& where) {
   const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<Owner>& one) { return one.name == name; });
   if (key == keys.end()) return false;
-  const std::string type = std::visit(KeyType{}, key->field);
-  if (!std::visit([&](auto field) { return convert(node, owner.*field); }, key->field))
-    refuse("config", "{}: {} must be a value of type {}, got {}", where, name, type, kind_text(node));
-  if (key->names == nullptr) return true;
-  const std::string& text = owner.*std::get<std::string Owner::*>(key->field);
-  const std::vector<std::string> known = key->names();
-  if (std::find(known.begin(), known.end(), text) == known.end()) refuse_name(where, name, text, known);
+  const bool fits = std::visit(
+      [&](auto field) {
+        if constexpr (Choice<std::remove_reference_t<decltype(owner.*field)>>)
+          return convert(node, owner.*field, where, name);
+        else
+          return convert(node, owner.*field);
+      },
+      key->field);
+  if (!fits)
+    refuse("config", "{}: {} must be a value of type {}, got {}", where, name, std::visit(KeyType{}, key->field),
+           kind_text(node));
   return true;
 }
 
@@ -164,29 +181,29 @@ void require_arms(const std::vector<std::string>& given, const ResultSpec& spec,
 
 /// What one rule says must make sense together.
 void require_meaning(const Rule& rule, const Claim& claim, const std::string& place) {
-  const bool ordered = rule.kind == "falling" || rule.kind == "rising";
-  const bool coupled = rule.kind == "widening" || rule.kind == "narrowing";
-  const bool best_of_curve =
-      rule.measure.how == "lowest" || rule.measure.how == "highest" || rule.measure.how == "reach";
-  if (rule.kind.empty()) refuse("config", "{}: a rule needs a kind: {}", place, fmt::join(rule_names(), ", "));
-  const std::size_t fewest = ordered || coupled || rule.kind == "spread" ? 2 : 1;
-  if (rule.arms.size() < fewest) refuse("config", "{}: {} needs arms, at least {}", place, rule.kind, fewest);
+  const std::string_view kind = name_of(rule.kind);
+  const MeasureHow how = rule.measure.how;
+  const bool ordered = rule.kind == RuleKind::falling || rule.kind == RuleKind::rising;
+  const bool coupled = rule.kind == RuleKind::widening || rule.kind == RuleKind::narrowing;
+  const bool best_of_curve = how == MeasureHow::lowest || how == MeasureHow::highest || how == MeasureHow::reach;
+  const std::size_t fewest = ordered || coupled || rule.kind == RuleKind::spread ? 2 : 1;
+  if (rule.arms.size() < fewest) refuse("config", "{}: {} needs arms, at least {}", place, kind, fewest);
   if (takes_others(rule.kind) == rule.than.empty())
     refuse("config",
            "{}: than belongs to less, greater, near, ratio, lowest, highest, widening and narrowing, and they "
            "need it; this is {}",
-           place, rule.kind);
+           place, kind);
   if (coupled && rule.than.size() != rule.arms.size())
-    refuse("config", "{}: {} needs one of than for each of its {} arms, got {}", place, rule.kind, rule.arms.size(),
+    refuse("config", "{}: {} needs one of than for each of its {} arms, got {}", place, kind, rule.arms.size(),
            rule.than.size());
   if (rule.margin != 0 && rule.percent != 0) refuse("config", "{}: give margin or percent, not both", place);
   if (rule.trend && !rule.has_sign())
-    refuse("config", "{}: only a rule with a direction can be a trend, {} has none", place, rule.kind);
-  if (rule.p > 0 && rule.kind != "less" && rule.kind != "greater")
-    refuse("config", "{}: p belongs to less and greater; this is {}", place, rule.kind);
+    refuse("config", "{}: only a rule with a direction can be a trend, {} has none", place, kind);
+  if (rule.p > 0 && rule.kind != RuleKind::less && rule.kind != RuleKind::greater)
+    refuse("config", "{}: p belongs to less and greater; this is {}", place, kind);
   if (best_of_curve && rule.measure.metric.starts_with("test"))
-    refuse("config", "{}: {} of {} chooses on test data", place, rule.measure.how, rule.measure.metric);
-  if (rule.kind == "within")
+    refuse("config", "{}: {} of {} chooses on test data", place, name_of(how), rule.measure.metric);
+  if (rule.kind == RuleKind::within)
     for (const std::string& arm : rule.arms)
       if (!claim.values.contains(arm)) refuse("config", "{}: the claim's values have none of {}", place, arm);
 }
@@ -211,6 +228,8 @@ Rule read_rule(const toml::node& node, const ResultSpec& spec, const Claim& clai
     add_names(rule_keys(), names);
     refuse_key(where, "[[result.claim.rule]]", name, names);
   }
+  if (!table->contains("kind"))
+    refuse("config", "{}: a rule needs a kind: {}", place, fmt::join(all_names<RuleKind>(), ", "));
   require_arms(rule.named_arms(), spec, place);
   require_meaning(rule, claim, place);
   return rule;
@@ -286,8 +305,7 @@ template <class Owner>
 std::string keys_table(const std::vector<Key<Owner>>& keys) {
   std::string text;
   for (const Key<Owner>& key : keys)
-    text += fmt::format("| `{}` | {}{} | {} |\n", key.name, std::visit(KeyType{}, key.field),
-                        key.names == nullptr ? "" : fmt::format(": {}", fmt::join(key.names(), ", ")), key.help);
+    text += fmt::format("| `{}` | {} | {} |\n", key.name, std::visit(KeyType{}, key.field), key.help);
   return text;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool is_one_of(const std::string& kind, std::initializer_list<const char*> kinds) {
+bool is_one_of(RuleKind kind, std::initializer_list<RuleKind> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
@@ -38,8 +38,8 @@ double allowance(const Rule& rule, double reference) {
 
 /// Whether one number lies where below, above or between want it; a NaN never does.
 bool in_bounds(const Rule& rule, double value) {
-  if (rule.kind == "below") return value < rule.high;
-  if (rule.kind == "above") return value > rule.low;
+  if (rule.kind == RuleKind::below) return value < rule.high;
+  if (rule.kind == RuleKind::above) return value > rule.low;
   return value >= rule.low && value <= rule.high;
 }
 
@@ -51,15 +51,17 @@ bool arm_in_bounds(const Rule& rule, const std::vector<double>& values) {
 
 /// +1 where the rule wants its first number to be the smaller one.
 double wanted_sign(const Rule& rule) {
-  return is_one_of(rule.kind, {"less", "rising", "lowest", "widening", "below"}) ? 1 : -1;
+  return is_one_of(rule.kind, {RuleKind::less, RuleKind::rising, RuleKind::lowest, RuleKind::widening, RuleKind::below})
+             ? 1
+             : -1;
 }
 
 /// One arm against another: less, greater, near, ratio.
 bool pair_meets(const Rule& rule, const std::vector<double>& arm, const std::vector<double>& other) {
   const double own = summary_of(arm).mean, reference = summary_of(other).mean;
   const double allowed = allowance(rule, reference);
-  if (rule.kind == "near") return std::abs(own - reference) <= allowed;
-  if (rule.kind == "ratio") return own / reference >= rule.low && own / reference <= rule.high;
+  if (rule.kind == RuleKind::near) return std::abs(own - reference) <= allowed;
+  if (rule.kind == RuleKind::ratio) return own / reference >= rule.low && own / reference <= rule.high;
   const bool told = rule.p == 0 || welch(arm, other).p < rule.p;
   const double gap = wanted_sign(rule) * (reference - own);
   return told && (allowed == 0 ? gap > 0 : gap >= allowed);
@@ -105,13 +107,15 @@ bool spread_is_small(const Rule& rule, const ArmValues& values) {
 }
 
 bool met(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
-  if (is_one_of(rule.kind, {"falling", "rising"})) return in_order(rule, means_of(values, rule.arms, rule.measure));
-  if (is_one_of(rule.kind, {"widening", "narrowing"})) return in_order(rule, gaps_of(rule, values));
-  if (is_one_of(rule.kind, {"lowest", "highest"})) return best_is_among_arms(rule, values);
-  if (rule.kind == "spread") return spread_is_small(rule, values);
+  if (is_one_of(rule.kind, {RuleKind::falling, RuleKind::rising}))
+    return in_order(rule, means_of(values, rule.arms, rule.measure));
+  if (is_one_of(rule.kind, {RuleKind::widening, RuleKind::narrowing})) return in_order(rule, gaps_of(rule, values));
+  if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest})) return best_is_among_arms(rule, values);
+  if (rule.kind == RuleKind::spread) return spread_is_small(rule, values);
   return std::all_of(rule.arms.begin(), rule.arms.end(), [&](const std::string& arm) {
     const std::vector<double> own = values_of(values, arm, rule.measure);
-    if (rule.kind == "within") return std::abs(summary_of(own).mean - paper.at(arm)) <= allowance(rule, paper.at(arm));
+    if (rule.kind == RuleKind::within)
+      return std::abs(summary_of(own).mean - paper.at(arm)) <= allowance(rule, paper.at(arm));
     if (!takes_others(rule.kind)) return arm_in_bounds(rule, own);
     return std::all_of(rule.than.begin(), rule.than.end(), [&](const std::string& other) {
       return pair_meets(rule, own, values_of(values, other, rule.measure));
@@ -134,19 +138,19 @@ Answer sign_of(const Rule& rule, const ArmValues& values, const std::string& fir
 /// The least favourable of the comparisons: one that goes the other way decides, then one that cannot be told.
 Answer trend_of(const Rule& rule, const ArmValues& values) {
   const std::string &first = rule.arms.front(), &last = rule.arms.back();
-  if (is_one_of(rule.kind, {"falling", "rising"})) return sign_of(rule, values, first, last);
-  if (is_one_of(rule.kind, {"lowest", "highest"}))
+  if (is_one_of(rule.kind, {RuleKind::falling, RuleKind::rising})) return sign_of(rule, values, first, last);
+  if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest}))
     return sign_of(rule, values, best_of(rule, values, rule.arms), best_of(rule, values, rule.than));
-  if (is_one_of(rule.kind, {"widening", "narrowing"})) {
+  if (is_one_of(rule.kind, {RuleKind::widening, RuleKind::narrowing})) {
     const Contrast contrast =
         contrast_of(values, rule.measure, {{last, 1}, {rule.than.back(), -1}, {first, -1}, {rule.than.front(), 1}});
     return sign_of(wanted_sign(rule) * contrast.value, contrast.standard_error);
   }
   Answer worst = Answer::yes;
   for (const std::string& arm : rule.arms) {
-    if (is_one_of(rule.kind, {"below", "above"})) {
+    if (is_one_of(rule.kind, {RuleKind::below, RuleKind::above})) {
       const Summary own = summary_of(values_of(values, arm, rule.measure));
-      const double bound = rule.kind == "below" ? rule.high : rule.low;
+      const double bound = rule.kind == RuleKind::below ? rule.high : rule.low;
       worst = std::min(worst, sign_of(wanted_sign(rule) * (bound - own.mean), own.standard_error));
     }
     for (const std::string& other : rule.than) worst = std::min(worst, sign_of(rule, values, arm, other));
@@ -175,8 +179,9 @@ std::string difference_text(const Rule& rule, const ArmValues& values, const std
 
 /// The numbers that decide a rule, as short as they can be told.
 std::string seen_of(const Rule& rule, const ArmValues& values) {
-  if (is_one_of(rule.kind, {"widening", "narrowing"})) return "differences " + numbers(gaps_of(rule, values));
-  if (is_one_of(rule.kind, {"lowest", "highest"})) {
+  if (is_one_of(rule.kind, {RuleKind::widening, RuleKind::narrowing}))
+    return "differences " + numbers(gaps_of(rule, values));
+  if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest})) {
     const std::string best = best_of(rule, values, rule.named_arms());
     return fmt::format("{} {}", best, number(mean_of(values, best, rule.measure)));
   }
@@ -186,7 +191,7 @@ std::string seen_of(const Rule& rule, const ArmValues& values) {
     for (const std::string& other : rule.than) {
       const double ratio = mean_of(values, arm, rule.measure) / mean_of(values, other, rule.measure);
       text += (text.empty() ? "" : "; ") +
-              (rule.kind == "ratio" ? number(ratio) : difference_text(rule, values, arm, other));
+              (rule.kind == RuleKind::ratio ? number(ratio) : difference_text(rule, values, arm, other));
     }
   return text;
 }
@@ -199,13 +204,14 @@ std::string margin_text(const Rule& rule, const char* of) {
 
 std::string comparison_text(const Rule& rule) {
   const std::string others = fmt::format("{}", fmt::join(rule.than, ", "));
-  if (rule.kind == "near") return fmt::format(" within {} of {}", margin_text(rule, ""), others);
-  if (rule.kind == "ratio")
+  if (rule.kind == RuleKind::near) return fmt::format(" within {} of {}", margin_text(rule, ""), others);
+  if (rule.kind == RuleKind::ratio)
     return fmt::format(" over that of {} between {} and {}", others, number(rule.low), number(rule.high));
-  if (is_one_of(rule.kind, {"lowest", "highest"})) return fmt::format(" has the {}, not {}", rule.kind, others);
-  if (is_one_of(rule.kind, {"widening", "narrowing"}))
-    return fmt::format(" minus that of {} is {} in this order", others, rule.kind);
-  std::string text = fmt::format(" {} than that of {}", rule.kind, others);
+  if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest}))
+    return fmt::format(" has the {}, not {}", name_of(rule.kind), others);
+  if (is_one_of(rule.kind, {RuleKind::widening, RuleKind::narrowing}))
+    return fmt::format(" minus that of {} is {} in this order", others, name_of(rule.kind));
+  std::string text = fmt::format(" {} than that of {}", name_of(rule.kind), others);
   if (rule.margin < 0 || rule.percent < 0) text += fmt::format(" or at most {} worse", margin_text(rule, ""));
   if (rule.margin > 0 || rule.percent > 0) text += fmt::format(" by at least {}", margin_text(rule, " of it"));
   return rule.p > 0 ? text + fmt::format(", Welch's p below {}", number(rule.p)) : text;
@@ -213,24 +219,20 @@ std::string comparison_text(const Rule& rule) {
 
 }  // namespace
 
-std::vector<std::string> measure_names() {
-  return {"last", "final", "mean", "lowest", "highest", "reach", "share", "rise", "decay", "result"};
-}
-std::vector<std::string> rule_names() {
-  return {"below",  "above",  "between", "within", "less",  "greater",  "near",     "falling",
-          "rising", "lowest", "highest", "spread", "ratio", "widening", "narrowing"};
-}
-
-bool takes_others(const std::string& kind) {
-  return is_one_of(kind, {"less", "greater", "near", "ratio", "lowest", "highest", "widening", "narrowing"});
+bool takes_others(RuleKind kind) {
+  return is_one_of(kind, {RuleKind::less, RuleKind::greater, RuleKind::near, RuleKind::ratio, RuleKind::lowest,
+                          RuleKind::highest, RuleKind::widening, RuleKind::narrowing});
 }
 
 std::string Measure::key() const {
-  const bool leveled = how == "reach" || how == "share";
-  return leveled ? fmt::format("{}, {} {}", metric, how, short_number(level)) : fmt::format("{}, {}", metric, how);
+  const bool leveled = how == MeasureHow::reach || how == MeasureHow::share;
+  const std::string text = fmt::format("{}, {}", metric, name_of(how));
+  return leveled ? fmt::format("{} {}", text, short_number(level)) : text;
 }
 
-bool Rule::has_sign() const { return !is_one_of(kind, {"between", "within", "near", "spread", "ratio"}); }
+bool Rule::has_sign() const {
+  return !is_one_of(kind, {RuleKind::between, RuleKind::within, RuleKind::near, RuleKind::spread, RuleKind::ratio});
+}
 
 std::vector<std::string> Rule::named_arms() const {
   std::vector<std::string> named = arms;
@@ -241,13 +243,14 @@ std::vector<std::string> Rule::named_arms() const {
 std::string rule_text(const Rule& rule) {
   std::string text = fmt::format("{} of {}", rule.measure.key(), fmt::join(rule.arms, ", "));
   if (takes_others(rule.kind)) return text + comparison_text(rule);
-  if (rule.kind == "below") text += " below " + number(rule.high);
-  if (rule.kind == "above") text += " above " + number(rule.low);
-  if (rule.kind == "between") text += fmt::format(" between {} and {}", number(rule.low), number(rule.high));
-  if (rule.kind == "within") text += fmt::format(" within {} of the paper's value", margin_text(rule, ""));
-  if (rule.kind == "spread") text += fmt::format(" differ by at most {}", margin_text(rule, " of the smallest"));
-  if (is_one_of(rule.kind, {"falling", "rising"})) {
-    text += fmt::format(" {} in this order", rule.kind);
+  if (rule.kind == RuleKind::below) text += " below " + number(rule.high);
+  if (rule.kind == RuleKind::above) text += " above " + number(rule.low);
+  if (rule.kind == RuleKind::between) text += fmt::format(" between {} and {}", number(rule.low), number(rule.high));
+  if (rule.kind == RuleKind::within) text += fmt::format(" within {} of the paper's value", margin_text(rule, ""));
+  if (rule.kind == RuleKind::spread)
+    text += fmt::format(" differ by at most {}", margin_text(rule, " of the smallest"));
+  if (is_one_of(rule.kind, {RuleKind::falling, RuleKind::rising})) {
+    text += fmt::format(" {} in this order", name_of(rule.kind));
     if (rule.margin != 0 || rule.percent != 0)
       text += fmt::format(" (steps back up to {} forgiven)", margin_text(rule, ""));
   }

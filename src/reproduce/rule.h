@@ -6,22 +6,51 @@
 #include <utility>
 #include <vector>
 
+#include "throughtime/choice.h"
+
 namespace throughtime {
 
-/// One number of a run: what is taken of which curve, or of the result.
+/// What is taken of a curve, or a number of the result.
+enum class MeasureHow { last, final, mean, lowest, highest, reach, share, rise, decay, result };
+constexpr auto names_of(MeasureHow) {
+  return choice_names("last", "final", "mean", "lowest", "highest", "reach", "share", "rise", "decay", "result");
+}
+
+/// One number of a run.
 struct Measure {
-  std::string metric;
-  std::string how = "last";  // one of measure_names()
-  double level = 0;          // reach, share
+  std::string metric;  // a curve, or the name of a number of the result
+  MeasureHow how = MeasureHow::last;
+  double level = 0;  // reach, share
 
   /// Its name in stored results: "validation_mse, lowest".
   std::string key() const;
 };
-std::vector<std::string> measure_names();
+
+enum class RuleKind {
+  below,
+  above,
+  between,
+  within,
+  less,
+  greater,
+  near,
+  falling,
+  rising,
+  lowest,
+  highest,
+  spread,
+  ratio,
+  widening,
+  narrowing
+};
+constexpr auto names_of(RuleKind) {
+  return choice_names("below", "above", "between", "within", "less", "greater", "near", "falling", "rising", "lowest",
+                      "highest", "spread", "ratio", "widening", "narrowing");
+}
 
 /// One condition on the measures of arms.
 struct Rule {
-  std::string kind;               // one of rule_names()
+  RuleKind kind = RuleKind::below;
   std::vector<std::string> arms;  // each must meet it; falling, rising: in this order
   std::vector<std::string> than;  // less, greater, near, ratio: each arm against each of these; lowest, highest: the
                                   // others; widening, narrowing: the partner of each arm
@@ -38,9 +67,8 @@ struct Rule {
   /// What it needs numbers of: `arms` and `than`.
   std::vector<std::string> named_arms() const;
 };
-std::vector<std::string> rule_names();
 /// Whether a kind takes `than`.
-bool takes_others(const std::string& kind);
+bool takes_others(RuleKind kind);
 /// The rule as a sentence.
 std::string rule_text(const Rule& rule);
 
@@ -60,7 +88,8 @@ struct Contrast {
 Contrast contrast_of(const ArmValues& values, const Measure& measure,
                      const std::vector<std::pair<std::string, double>>& weights);
 
-enum class Answer { no, unknown, yes };
+enum class Answer { no, unknown, yes };  // the least favourable first
+constexpr auto names_of(Answer) { return choice_names("no", "cannot be told", "yes"); }
 /// What the runs say to one rule.
 struct Check {
   Answer met = Answer::unknown;    // as it is written

@@ -22,11 +22,13 @@ std::size_t fewest_seeds(const std::vector<Rule>& rules, const ArmValues& values
   return fewest;
 }
 
-bool failed(const Verdict& verdict) { return verdict.word == "not reproduced" || verdict.word == "no trend"; }
+bool failed(const Verdict& verdict) {
+  return verdict.word == VerdictWord::not_reproduced || verdict.word == VerdictWord::no_trend;
+}
 
 Verdict judge(const std::vector<Rule>& rules, const ArmValues& values, const std::map<std::string, double>& paper,
               Scale scale, std::size_t seeds) {
-  Verdict verdict{not_run, {}};
+  Verdict verdict;
   bool any = false, all_met = true, directed = false;
   Answer trend = Answer::yes;
   for (const Rule& rule : rules) {
@@ -40,9 +42,13 @@ Verdict judge(const std::vector<Rule>& rules, const ArmValues& values, const std
   if (!any) return verdict;
   if (!directed) trend = Answer::unknown;
   if (scale == Scale::full && fewest_seeds(rules, values) >= seeds) {
-    verdict.word = all_met ? "reproduced" : trend == Answer::yes ? "trend only" : "not reproduced";
+    verdict.word = all_met                ? VerdictWord::reproduced
+                   : trend == Answer::yes ? VerdictWord::trend_only
+                                          : VerdictWord::not_reproduced;
   } else {
-    verdict.word = trend == Answer::yes ? "trend" : trend == Answer::no ? "no trend" : "too small to tell";
+    verdict.word = trend == Answer::yes  ? VerdictWord::trend
+                   : trend == Answer::no ? VerdictWord::no_trend
+                                         : VerdictWord::too_small;
   }
   return verdict;
 }

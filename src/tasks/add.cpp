@@ -2,10 +2,9 @@
 #include <array>
 #include <utility>
 
-#include "core/names.h"
-#include "tasks/registry.h"
 #include "tasks/sequences.h"
 #include "throughtime/error.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
@@ -18,10 +17,9 @@ float unit_interval(std::uint32_t word) { return static_cast<float>(word >> 8) *
 /// Two numbers of a sequence are marked; their sum is asked for at the end.
 class AddSet final : public SequenceSet {
  public:
-  AddSet(const TaskConfig& config, std::uint64_t seed)
-      : length_(config.length), anywhere_(config.markers == "anywhere"), random_(seed, Purpose::task) {
-    if (length_ < 2) refuse("add", "task.length must be at least 2 to hold two markers, got {}", length_);
-    if (!anywhere_ && config.markers != "halves") refuse_unknown("add", "markers", config.markers, marker_names());
+  AddSet(const AddConfig& config, std::uint64_t seed)
+      : length_(config.length), markers_(config.markers), random_(seed, Purpose::task) {
+    if (length_ < 2) refuse("add", "task.add.length must be at least 2 to hold two markers, got {}", length_);
     shape_ = {.length = length_,
               .input = {.reals = 2},
               .head = {.name = "regression", .outputs = 1},
@@ -57,7 +55,7 @@ class AddSet final : public SequenceSet {
       return static_cast<int>(
           random_.below(static_cast<std::uint64_t>(bound), batch, sequence, marker_element + which));
     };
-    if (anywhere_) {
+    if (markers_ == AddMarkers::anywhere) {
       const int first = below(length_, 0);
       const int second = below(length_ - 1, 1);
       return {first, second < first ? second : second + 1};
@@ -67,24 +65,21 @@ class AddSet final : public SequenceSet {
   }
 
   int length_;  // T
-  bool anywhere_;
+  AddMarkers markers_;
   Random random_;
   SequenceShape shape_;
 };
 
 }  // namespace
 
-TaskType add_task() {
-  return {.name = "add",
-          .description = "sum of the two marked numbers of a sequence, asked for at its end",
-          .metric = "mse",
-          .make =
-              [](const TaskConfig& config, std::uint64_t seed) {
-                return make_sequence_task(config, seed, std::make_unique<AddSet>(config, seed));
-              },
-          .give_back = nothing_held_out};
+void describe(AddConfig& config, OptionList& list) {
+  list.add("length", config.length, "steps of a sequence (T of the papers)", between(1, 1e7));
+  list.add("markers", config.markers, "one marker in each half of the sequence, or anywhere");
+  describe(config.layout, list);
 }
 
-std::vector<std::string> marker_names() { return {"halves", "anywhere"}; }
+std::unique_ptr<Task> make_task(const AddConfig& config, std::uint64_t seed) {
+  return make_sequence_task("add", config.layout, seed, std::make_unique<AddSet>(config, seed));
+}
 
 }  // namespace throughtime

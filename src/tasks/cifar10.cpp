@@ -3,7 +3,7 @@
 #include "data/cifar.h"
 #include "data/sets.h"
 #include "tasks/images.h"
-#include "tasks/registry.h"
+#include "tasks/shared_options.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -33,8 +33,9 @@ Images read_test(const std::string& directory) {
 /// Photographs, one pixel of three colours per step, row by row.
 class CifarSet final : public ImageSet {
  public:
-  CifarSet(const TaskConfig& config, const std::string& directory)
-      : ImageSet(config, read_training(directory), read_test(directory), colours, 0.5, 0.5) {
+  CifarSet(const Cifar10Config& config, const std::string& directory)
+      : ImageSet({.task = "cifar10", .loss = config.loss, .validation = config.validation}, read_training(directory),
+                 read_test(directory), colours, 0.5, 0.5) {
     // The files hold one plane per colour.
     for (std::uint32_t pixel = 0; pixel < image_pixels; ++pixel)
       for (std::uint32_t colour = 0; colour < colours; ++colour)
@@ -44,16 +45,19 @@ class CifarSet final : public ImageSet {
 
 }  // namespace
 
-TaskType cifar10_task() {
-  return {.name = "cifar10",
-          .description = "the class of a photograph, read pixel by pixel",
-          .metric = "accuracy",
-          .make =
-              [](const TaskConfig& config, std::uint64_t seed) {
-                return make_sequence_task(config, seed,
-                                          std::make_unique<CifarSet>(config, data_directory(config.data)));
-              },
-          .give_back = give_back_images};
+void describe(Cifar10Config& config, OptionList& list) {
+  describe_images(config.loss, config.validation, list);
+  describe(config.layout, list);
+}
+
+std::unique_ptr<Task> make_task(const Cifar10Config& config, std::uint64_t seed) {
+  return make_sequence_task("cifar10", config.layout, seed,
+                            std::make_unique<CifarSet>(config, data_directory(config.data)));
+}
+
+HeldOut give_back(Cifar10Config& config) {
+  config.validation = 0;
+  return HeldOut::given_back;
 }
 
 }  // namespace throughtime

@@ -1,20 +1,22 @@
 #include "tasks/columns.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "tasks/registry.h"
+#include "tasks/batches.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "throughtime/random.h"
 
 namespace throughtime {
 
-ColumnTask::ColumnTask(const TaskConfig& config, std::uint64_t seed, int overlap, int evaluation_columns)
-    : name_(config.name),
+ColumnTask::ColumnTask(std::string name, std::uint64_t seed, const ColumnShape& shape)
+    : name_(std::move(name)),
       seed_(seed),
-      window_steps_(config.length),
-      overlap_(overlap),
-      evaluation_columns_(config.evaluation_columns > 0 ? config.evaluation_columns : evaluation_columns) {
-  if (window_steps_ < 1) refuse(name_, "task.length must be at least 1, got {}", window_steps_);
+      window_steps_(shape.window),
+      overlap_(shape.overlap),
+      evaluation_columns_(shape.evaluation_columns) {
+  if (window_steps_ < 1) refuse(name_, "task.{}.length must be at least 1, got {}", name_, window_steps_);
 }
 
 std::int64_t ColumnTask::batches(Split split, int batch) const {
@@ -30,14 +32,14 @@ const Window& ColumnTask::make_batch(Split split, std::uint64_t iteration, int b
   split_iteration(split, iteration);  // refuses what no split has
   const std::int64_t window = static_cast<std::int64_t>(iteration) % batches(split, batch);
   const std::int64_t first = window * window_steps_;
-  const auto rows = static_cast<std::size_t>(batch);
+  const auto rows = elements(batch);
   const std::int64_t stride = entries(split) / batch;
   window_.steps = static_cast<int>(std::min<std::int64_t>(window_steps_, length - first));
   window_.batch = batch;
   window_.sources = {&source(split), 1};
   window_.start.resize(rows);
   for (std::size_t row = 0; row < rows; ++row) window_.start[row] = static_cast<std::int64_t>(row) * stride + first;
-  window_.weight.resize(static_cast<std::size_t>(window_.steps) * rows, 1.0f);
+  window_.weight.resize(elements(window_.steps, batch), 1.0f);
   window_.mask_key = batch_mask_key(seed_, split, iteration);
   window_.mask_step = first;
   window_.continues = first > 0;
@@ -58,7 +60,7 @@ const Window& ColumnTask::make_positions(std::uint64_t draw, int columns, int ro
   const std::int64_t length = row_steps(columns);
   require_long_data(name_, steps, length);
   const Random random(seed_, Purpose::positions);
-  const auto count = static_cast<std::size_t>(rows);
+  const auto count = elements(rows);
   const std::int64_t stride = entries(Split::train) / columns;
   positions_.steps = steps;
   positions_.batch = rows;
@@ -70,7 +72,7 @@ const Window& ColumnTask::make_positions(std::uint64_t draw, int columns, int ro
     const auto first = random.below(static_cast<std::uint64_t>(length - steps + 1), draw, sequence, 1);
     positions_.start[row] = static_cast<std::int64_t>(column) * stride + static_cast<std::int64_t>(first);
   }
-  positions_.weight.assign(static_cast<std::size_t>(steps) * count, 0.0f);
+  positions_.weight.assign(elements(steps, rows), 0.0f);
   std::fill(positions_.weight.end() - rows, positions_.weight.end(), 1.0f);
   fill_resets(Split::train, positions_);
   positions_.mask_key = positions_mask_key(seed_, draw);

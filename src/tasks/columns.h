@@ -9,6 +9,13 @@
 
 namespace throughtime {
 
+/// How the columns of a recording are cut.
+struct ColumnShape {
+  int window = 0;              // steps of a batch
+  int overlap = 0;             // entries at the end of a column that serve as targets only
+  int evaluation_columns = 0;  // 0: as many as in training
+};
+
 /// A task over long recordings, one per split. A batch of B rows cuts the recording into B columns of equal length
 /// (what is left over at its end is dropped) and reads them side by side in windows, the last of which may be shorter.
 /// State is carried from window to window and starts from zero in every pass.
@@ -23,8 +30,7 @@ class ColumnTask : public Task {
   int evaluation_batch(int batch) const override { return evaluation_columns_ > 0 ? evaluation_columns_ : batch; }
 
  protected:
-  /// `overlap` entries at the end of a column serve as targets only. `evaluation_columns`: 0: as many as in training.
-  ColumnTask(const TaskConfig& config, std::uint64_t seed, int overlap, int evaluation_columns);
+  ColumnTask(std::string name, std::uint64_t seed, const ColumnShape& shape);
 
   /// The recording of a split; the task's own file fills it in.
   Source& source(Split split) { return sources_[static_cast<std::size_t>(split)]; }

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tasks/registry.h"
 #include "tasks/sequences.h"
 #include "throughtime/error.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
@@ -14,10 +14,10 @@ constexpr int copied = 10;  // symbols to remember
 /// end. Tokens 0 ... symbols - 1 are data, then come the blank and the delimiter.
 class CopySet final : public SequenceSet {
  public:
-  CopySet(const TaskConfig& config, std::uint64_t seed)
+  CopySet(const CopyConfig& config, std::uint64_t seed)
       : symbols_(config.symbols), delay_(config.length), random_(seed, Purpose::task) {
-    require_range("copy", "task.symbols", symbols_, 2, 65536);
-    require_range("copy", "task.length (the blanks to wait)", delay_, 1, 100'000'000);
+    require_range("copy", "task.copy.symbols", symbols_, 2, 65536);
+    require_range("copy", "task.copy.length (the blanks to wait)", delay_, 1, 100'000'000);
     shape_ = {.length = delay_ + 2 * copied,
               .input = {.vocabulary = symbols_ + 2},
               .head = {.name = "softmax", .outputs = symbols_ + 2},
@@ -35,7 +35,7 @@ class CopySet final : public SequenceSet {
     const std::int32_t blank = symbols_, delimiter = symbols_ + 1;
     std::fill(out.tokens.begin(), out.tokens.end(), blank);
     std::fill(out.labels.begin(), out.labels.end(), blank);
-    out.tokens[static_cast<std::size_t>(copied + delay_ - 1)] = delimiter;
+    out.tokens[copied + delay_ - 1] = delimiter;
     const std::size_t recall = out.labels.size() - copied;
     for (std::size_t i = 0; i < copied; ++i) {
       const auto symbol = static_cast<std::int32_t>(
@@ -53,15 +53,14 @@ class CopySet final : public SequenceSet {
 
 }  // namespace
 
-TaskType copy_task() {
-  return {.name = "copy",
-          .description = "repeat ten symbols after a wait of task.length steps",
-          .metric = "cross_entropy",
-          .make =
-              [](const TaskConfig& config, std::uint64_t seed) {
-                return make_sequence_task(config, seed, std::make_unique<CopySet>(config, seed));
-              },
-          .give_back = nothing_held_out};
+void describe(CopyConfig& config, OptionList& list) {
+  list.add("length", config.length, "blanks to wait (T of the papers); a sequence has 20 steps more", between(1, 1e7));
+  list.add("symbols", config.symbols, "different symbols to remember (8, or 7)", between(2, 65536));
+  describe(config.layout, list);
+}
+
+std::unique_ptr<Task> make_task(const CopyConfig& config, std::uint64_t seed) {
+  return make_sequence_task("copy", config.layout, seed, std::make_unique<CopySet>(config, seed));
 }
 
 }  // namespace throughtime

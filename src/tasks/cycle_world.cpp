@@ -1,6 +1,6 @@
-#include "tasks/registry.h"
 #include "tasks/streams.h"
 #include "throughtime/error.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
@@ -9,8 +9,8 @@ namespace {
 /// is at phase b before its first step.
 class CycleWorld final : public StepStream {
  public:
-  explicit CycleWorld(const TaskConfig& config) : config_(config), period_(config.period) {
-    require_range("cycle_world", "task.period", config.period, 2, 1'000'000'000);
+  explicit CycleWorld(const CycleWorldConfig& config) : pass_steps_(config.steps), period_(config.period) {
+    require_range("cycle_world", "task.cycle_world.period", config.period, 2, 1'000'000'000);
     shape_ = {
         .window = config.length, .input = {.vocabulary = 2}, .head = {.name = "softmax", .outputs = 2}, .labels = true};
   }
@@ -19,7 +19,7 @@ class CycleWorld final : public StepStream {
   std::vector<Metric> metrics() const override { return {Metric::accuracy, Metric::cross_entropy}; }
   double baseline() const override { return static_cast<double>(period_ - 1) / static_cast<double>(period_); }
   std::string baseline_text() const override { return "always 0"; }
-  std::int64_t pass_steps(Split split, int) const override { return generated_pass(config_, split); }
+  std::int64_t pass_steps(Split split, int) const override { return generated_pass(pass_steps_, split); }
   bool starts_over() const override { return true; }
 
   void write(Split, int row, int, std::int64_t first, const StepSpan& out) override {
@@ -32,21 +32,21 @@ class CycleWorld final : public StepStream {
   }
 
  private:
-  TaskConfig config_;
+  std::int64_t pass_steps_;
   std::int64_t period_;  // p
   StreamShape shape_;
 };
 
 }  // namespace
 
-TaskType cycle_world_task() {
-  return {
-      .name = "cycle_world",
-      .description = "a bit that is 1 every task.period steps: say the next one",
-      .metric = "accuracy",
-      .make = [](const TaskConfig& config,
-                 std::uint64_t seed) { return make_stream_task(config, seed, std::make_unique<CycleWorld>(config)); },
-      .give_back = nothing_held_out};
+void describe(CycleWorldConfig& config, OptionList& list) {
+  list.add("length", config.length, "steps of a window", between(1, 1e7));
+  list.add("period", config.period, "steps of a round", between(2, 1e9));
+  describe_generated_stream(config.steps, config.history, list);
+}
+
+std::unique_ptr<Task> make_task(const CycleWorldConfig& config, std::uint64_t seed) {
+  return make_stream_task("cycle_world", config.history, seed, std::make_unique<CycleWorld>(config));
 }
 
 }  // namespace throughtime

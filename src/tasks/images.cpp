@@ -5,34 +5,30 @@
 #include <numeric>
 #include <utility>
 
-#include "core/names.h"
-#include "tasks/registry.h"
 #include "throughtime/error.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 
 constexpr int classes = 10;
 
-ImageSet::ImageSet(const TaskConfig& config, Images train, Images test, int reals, double mean, double deviation)
+ImageSet::ImageSet(const ImageOptions& options, Images train, Images test, int reals, double mean, double deviation)
     : order_(train.size), train_(std::move(train)), test_(std::move(test)) {
-  const std::vector<std::string> losses = image_loss_names();
-  if (std::find(losses.begin(), losses.end(), config.loss) == losses.end())
-    refuse_unknown(config.name, "task.loss", config.loss, losses);
-  if (!(config.validation >= 0 && config.validation < 1))
-    refuse(config.name, "task.validation must be a share from 0 up to 1, excluding 1, got {}", config.validation);
+  if (!(options.validation >= 0 && options.validation < 1))
+    refuse(options.task, "task.{}.validation must be a share from 0 up to 1, excluding 1, got {}", options.task,
+           options.validation);
   const auto labels = static_cast<double>(train_.labels.size());
-  held_out_ = std::min<std::int64_t>(std::llround(config.validation * labels),
+  held_out_ = std::min<std::int64_t>(std::llround(options.validation * labels),
                                      static_cast<std::int64_t>(train_.labels.size()) - 1);
   std::iota(order_.begin(), order_.end(), 0u);
-  for (int byte = 0; byte < 256; ++byte)
-    number_of_[static_cast<std::size_t>(byte)] = static_cast<float>((byte / 255.0 - mean) / deviation);
+  for (int byte = 0; byte < 256; ++byte) number_of_[byte] = static_cast<float>((byte / 255.0 - mean) / deviation);
   const int length = static_cast<int>(train_.size) / reals;
   shape_ = {.length = length,
             .input = {.reals = reals},
             .head = {.name = "softmax", .outputs = classes},
             .labels = true,
             .one_target = true,
-            .first_loss = config.loss == "every" ? 0 : length - 1};
+            .first_loss = options.loss == ImageLoss::every ? 0 : length - 1};
 }
 
 double ImageSet::baseline() const {
@@ -56,11 +52,9 @@ void ImageSet::write(Split split, std::uint64_t number, int, const SequenceSpan&
   out.labels[0] = images.labels[first + number];
 }
 
-HeldOut give_back_images(TaskConfig& config) {
-  config.validation = 0;
-  return HeldOut::given_back;
+void describe_images(ImageLoss& loss, double& validation, OptionList& list) {
+  list.add("loss", loss, "ask for the class at the last step, or at every step");
+  list.add("validation", validation, "share of the training images that is held out", below_one(0));
 }
-
-std::vector<std::string> image_loss_names() { return {"last", "every"}; }
 
 }  // namespace throughtime

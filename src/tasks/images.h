@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tasks/sequences.h"
@@ -16,11 +17,18 @@ struct Images {
   std::size_t size = 0;
 };
 
+/// What all tasks of images are told.
+struct ImageOptions {
+  std::string_view task;
+  ImageLoss loss;
+  double validation;  // share of the training images held out
+};
+
 /// Images shown a few bytes per step, one class per image. The validation split is the end of the training images.
 class ImageSet : public SequenceSet {
  public:
   /// `reals` bytes per step; a byte x enters as (x / 255 - mean) / deviation.
-  ImageSet(const TaskConfig& config, Images train, Images test, int reals, double mean, double deviation);
+  ImageSet(const ImageOptions& options, Images train, Images test, int reals, double mean, double deviation);
 
   const SequenceShape& shape() const override { return shape_; }
   std::vector<Metric> metrics() const override { return {Metric::accuracy, Metric::cross_entropy}; }
@@ -40,7 +48,7 @@ class ImageSet : public SequenceSet {
   SequenceShape shape_;
 };
 
-/// TaskType::give_back of image tasks.
-HeldOut give_back_images(TaskConfig& config);
+/// The options that they share.
+void describe_images(ImageLoss& loss, double& validation, OptionList& list);
 
 }  // namespace throughtime

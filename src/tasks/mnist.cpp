@@ -1,13 +1,11 @@
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
-#include "core/names.h"
 #include "data/idx.h"
 #include "data/sets.h"
 #include "tasks/images.h"
-#include "tasks/registry.h"
+#include "tasks/shared_options.h"
 #include "throughtime/error.h"
 #include "throughtime/random.h"
 
@@ -34,10 +32,11 @@ Images read_images(const std::string& directory, const std::string& prefix) {
 /// Digits, a pixel or a row of pixels per step. Standardised with the mean and deviation of all training pixels.
 class MnistSet final : public ImageSet {
  public:
-  MnistSet(const TaskConfig& config, const std::string& directory)
-      : ImageSet(config, read_images(directory, "train"), read_images(directory, "t10k"),
-                 config.order == "rows" ? side : 1, 0.1307, 0.3081),
-        permuted_(config.order == "permuted") {
+  MnistSet(const MnistConfig& config, const std::string& directory)
+      : ImageSet({.task = "mnist", .loss = config.loss, .validation = config.validation},
+                 read_images(directory, "train"), read_images(directory, "t10k"),
+                 config.order == PixelOrder::rows ? side : 1, 0.1307, 0.3081),
+        permuted_(config.order == PixelOrder::permuted) {
     if (permuted_) permute(config.permutation);
   }
 
@@ -77,21 +76,21 @@ class MnistSet final : public ImageSet {
 
 }  // namespace
 
-TaskType mnist_task() {
-  return {.name = "mnist",
-          .description = "the class of a handwritten digit, read pixel by pixel (in order or permuted) or row by row",
-          .metric = "accuracy",
-          .make =
-              [](const TaskConfig& config, std::uint64_t seed) {
-                const std::vector<std::string> orders = pixel_order_names();
-                if (std::find(orders.begin(), orders.end(), config.order) == orders.end())
-                  refuse_unknown("mnist", "task.order", config.order, orders);
-                return make_sequence_task(config, seed,
-                                          std::make_unique<MnistSet>(config, data_directory(config.data)));
-              },
-          .give_back = give_back_images};
+void describe(MnistConfig& config, OptionList& list) {
+  list.add("order", config.order, "what a step shows");
+  list.add("permutation", config.permutation, "order = permuted: seed of the permutation", at_least(0));
+  describe_images(config.loss, config.validation, list);
+  describe(config.layout, list);
 }
 
-std::vector<std::string> pixel_order_names() { return {"pixels", "permuted", "rows"}; }
+std::unique_ptr<Task> make_task(const MnistConfig& config, std::uint64_t seed) {
+  return make_sequence_task("mnist", config.layout, seed,
+                            std::make_unique<MnistSet>(config, data_directory(config.data)));
+}
+
+HeldOut give_back(MnistConfig& config) {
+  config.validation = 0;
+  return HeldOut::given_back;
+}
 
 }  // namespace throughtime

@@ -8,16 +8,18 @@
 
 #include "data/sets.h"
 #include "tasks/columns.h"
+#include "tasks/model_names.h"
 #include "tasks/point_scores.h"
-#include "tasks/registry.h"
+#include "tasks/shared_options.h"
 #include "tasks/shares.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
 
 constexpr std::string_view speaker = "point_process";
-constexpr const char* vocabulary_file = "vocabulary.txt";
+const std::vector<double> own_shares = {0.7, 0.1, 0.2};
 constexpr int features = 2;  // beside the mark: 1 at the first event of a sequence, and the time since the last event
 
 /// Where the events are: two files of lines each (book orders), or one table each.
@@ -27,10 +29,10 @@ struct EventFiles {
   std::size_t parts() const { return lines ? paths.size() / 2 : paths.size(); }
 };
 
-EventFiles files_of(const TaskConfig& config) {
+EventFiles files_of(const PointProcessConfig& config) {
   EventFiles files{.lines = config.files.empty(), .paths = config.files};
   if (files.lines) {
-    require_range(speaker, "task.fold", config.fold, 1, 5);
+    require_range(speaker, "task.point_process.fold", config.fold, 1, 5);
     const std::string directory = data_directory(config.data);
     for (const char* part : {"train", "test"})
       for (const char* kind : {"time", "event"})
@@ -39,19 +41,18 @@ EventFiles files_of(const TaskConfig& config) {
     return files;
   }
   if (files.paths.size() > 3)
-    refuse(speaker, "task.files must name one file, two (train, test) or three (train, validation, test), got {}",
+    refuse(speaker,
+           "task.point_process.files must name one file, two (train, test) or three (train, validation, test), got {}",
            files.paths.size());
   for (const std::string& path : files.paths)
     if (path != "-" && !std::filesystem::is_regular_file(path))
-      refuse(speaker, "cannot read {}: there is no such file; task.files must name CSV files", path);
+      refuse(speaker, "cannot read {}: there is no such file; task.point_process.files must name CSV files", path);
   return files;
 }
 
-char delimiter_of(const TaskConfig& config) {
-  const std::string delimiter = config.delimiter == "tab" ? "\t" : config.delimiter;
-  if (delimiter.size() != 1)
-    refuse(speaker, "task.delimiter must be one character, or tab, got \"{}\"", config.delimiter);
-  return delimiter.front();
+int evaluation_columns_of(const PointProcessConfig& config) {
+  if (config.evaluation_columns > 0) return config.evaluation_columns;
+  return config.files.empty() ? 64 : 1;
 }
 
 /// What a model reads and is asked for: one row per event that has a next one in its sequence.
@@ -67,8 +68,8 @@ struct EventRows {
 float scaled(double interval, double scale) {
   const auto value = static_cast<float>(interval * scale);
   if (!std::isfinite(value))
-    refuse(speaker, "an interval of {} times task.scale ({}) is no number that a 32-bit float can hold", interval,
-           scale);
+    refuse(speaker, "an interval of {} times task.point_process.scale ({}) is no number that a 32-bit float can hold",
+           interval, scale);
   return value;
 }
 
@@ -91,14 +92,15 @@ void EventRows::add(const EventSequences& events, double scale) {
 /// Predict the mark and the time of the next event. Sequences are laid end to end and cut into columns.
 class PointProcessTask final : public ColumnTask {
  public:
-  PointProcessTask(const TaskConfig& config, std::uint64_t seed)
-      : ColumnTask(config, seed, 0, config.files.empty() ? 64 : 1),
+  PointProcessTask(const PointProcessConfig& config, std::uint64_t seed)
+      : ColumnTask(std::string(speaker), seed,
+                   {.window = config.length, .evaluation_columns = evaluation_columns_of(config)}),
         config_(config),
         files_(files_of(config)),
-        delimiter_(delimiter_of(config)),
-        shares_(shares_of(config, {0.7, 0.1, 0.2})) {
+        delimiter_(delimiter_of(speaker, config.delimiter)),
+        shares_(shares_of(speaker, config.splits, own_shares)) {
     if (!(config.scale > 0) || !std::isfinite(config.scale))
-      refuse(speaker, "task.scale must be a positive number, got {}", config.scale);
+      refuse(speaker, "task.point_process.scale must be a positive number, got {}", config.scale);
     if (files_.lines) {
       for (const char* mark : {"1", "2"}) marks_.add(mark);
       marks_.freeze();
@@ -126,10 +128,10 @@ class PointProcessTask final : public ColumnTask {
   /// none is impossible).
   std::vector<double> baselines(Split split) const override {
     const Source& train = source(Split::train);
-    std::vector<double> predictions(static_cast<std::size_t>(marks()), 1.0);
+    std::vector<double> predictions(elements(marks()), 1.0);
     double duration = 0;
     for (const float interval : train.target_values) duration += interval;
-    for (const std::int32_t mark : train.labels) predictions[static_cast<std::size_t>(mark)] += 1;
+    for (const std::int32_t mark : train.labels) predictions[mark] += 1;
     for (double& share : predictions) share /= static_cast<double>(train.steps) + marks();
     const double rate = static_cast<double>(train.steps) / duration;
     predictions.insert(predictions.end(), {std::log(rate), 0.0});
@@ -146,8 +148,7 @@ class PointProcessTask final : public ColumnTask {
     for (std::int64_t step = 0; step < length; ++step)
       for (int row = 0; row < batch; ++row) {
         const std::size_t at = place(step, row);
-        const double loss =
-            rate * intervals[at] - std::log(rate) - std::log(predictions[static_cast<std::size_t>(labels[at])]);
+        const double loss = rate * intervals[at] - std::log(rate) - std::log(predictions[labels[at]]);
         scores.add(step, 1.0, loss, predictions.data(), labels[at], intervals[at]);
       }
     std::vector<double> values;
@@ -155,11 +156,9 @@ class PointProcessTask final : public ColumnTask {
     return values;
   }
 
-  void save(const std::string& directory) const override {
-    marks_.save((std::filesystem::path(directory) / vocabulary_file).string());
-  }
+  void save(const std::string& directory) const override { marks_.save(vocabulary_path(directory)); }
   void load(const std::string& directory) override {
-    Vocabulary saved = Vocabulary::load((std::filesystem::path(directory) / vocabulary_file).string());
+    Vocabulary saved = Vocabulary::load(vocabulary_path(directory));
     if (saved == marks_) return;
     marks_ = std::move(saved);
     read();
@@ -214,7 +213,7 @@ class PointProcessTask final : public ColumnTask {
     if (config_.reset_sequences) resets(split) = std::span(rows.first).subspan(begin, part.steps);
   }
 
-  TaskConfig config_;
+  PointProcessConfig config_;
   EventFiles files_;
   char delimiter_;
   std::vector<double> shares_;
@@ -224,13 +223,28 @@ class PointProcessTask final : public ColumnTask {
 
 }  // namespace
 
-TaskType point_process_task() {
-  return {.name = "point_process",
-          .description = "mark and time of the next event: book orders, or your own times and marks (CSV)",
-          .metric = "nll",
-          .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
-            return std::make_unique<PointProcessTask>(config, seed);
-          }};
+void describe(PointProcessConfig& config, OptionList& list) {
+  list.add("length", config.length, "steps of a window", between(1, 1e7));
+  list.add("files", config.files,
+           "train, validation and test file, train and test file, or one that is cut by splits; none: the book orders");
+  list.add("splits", config.splits, "one file: shares of train, validation, test; none: 0.7 0.1 0.2", between(0, 1));
+  list.add("delimiter", config.delimiter, "between the fields of a CSV file, or tab");
+  list.add("fold", config.fold, "book orders: which fold", between(1, 5));
+  list.add("scale", config.scale, "factor of all intervals", above(0));
+  list.add("reset_sequences", config.reset_sequences,
+           "the state is zero where a sequence starts; else only an input tells");
+  list.add("published_metric", config.published_metric,
+           "also the biased figures of the adaptive TBPTT paper (whole chunks of 100 steps over all steps)");
+  list.add("evaluation_columns", config.evaluation_columns, "rows of an evaluation; 0: 64 for book orders, else 1",
+           between(0, 65536));
+}
+
+std::unique_ptr<Task> make_task(const PointProcessConfig& config, std::uint64_t seed) {
+  return std::make_unique<PointProcessTask>(config, seed);
+}
+
+ModelNames point_process_names(const std::string& directory, const Model& model) {
+  return vocabulary_names(directory, model, {"log_intensity", "growth"});
 }
 
 }  // namespace throughtime

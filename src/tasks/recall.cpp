@@ -2,14 +2,14 @@
 #include <array>
 #include <cmath>
 
-#include "core/names.h"
 #include "data/byte_stream.h"
 #include "data/printable.h"
 #include "data/sets.h"
 #include "tasks/columns.h"
-#include "tasks/registry.h"
+#include "tasks/shared_options.h"
 #include "tasks/streams.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "throughtime/random.h"
 
 namespace throughtime {
@@ -23,10 +23,9 @@ struct Alphabet {
   int symbols;      // data symbols
 };
 
-Alphabet alphabet_of(const std::string& generator) {
-  if (generator == "paper") return {.mark_first = false, .symbols = 6};
-  if (generator == "reference" || generator == "files") return {.mark_first = true, .symbols = 4};
-  refuse_unknown("recall", "generator", generator, generator_names());
+Alphabet alphabet_of(RecallGenerator generator) {
+  if (generator == RecallGenerator::paper) return {.mark_first = false, .symbols = 6};
+  return {.mark_first = true, .symbols = 4};
 }
 
 std::vector<Metric> recall_metrics() { return {Metric::perplexity, Metric::cross_entropy, Metric::accuracy}; }
@@ -35,14 +34,14 @@ std::vector<Metric> recall_metrics() { return {Metric::perplexity, Metric::cross
 /// Reference: the mark, m - 1 symbols, m blanks; the target is m blanks, then the mark and the symbols.
 class RecallStream final : public StepStream {
  public:
-  RecallStream(const TaskConfig& config, std::uint64_t seed)
-      : config_(config),
+  RecallStream(const RecallConfig& config, std::uint64_t seed)
+      : pass_steps_(config.steps),
         alphabet_(alphabet_of(config.generator)),
         longest_(config.block),
         shortest_(config.variable ? config.shortest : config.block),
         random_(seed, Purpose::task) {
-    require_range("recall", "task.block", longest_, 2, 1'000'000);
-    require_range("recall", "task.shortest", shortest_, 2, longest_);
+    require_range("recall", "task.recall.block", longest_, 2, 1'000'000);
+    require_range("recall", "task.recall.shortest", shortest_, 2, longest_);
     shape_ = {.window = config.length,
               .input = {.vocabulary = first_symbol + alphabet_.symbols},
               .head = {.name = "softmax", .outputs = first_symbol + alphabet_.symbols},
@@ -58,12 +57,12 @@ class RecallStream final : public StepStream {
     return std::exp(share * std::log(alphabet_.symbols));
   }
   std::string baseline_text() const override { return "the right time, any symbol"; }
-  std::int64_t pass_steps(Split split, int) const override { return generated_pass(config_, split); }
+  std::int64_t pass_steps(Split split, int) const override { return generated_pass(pass_steps_, split); }
   bool starts_over() const override { return true; }
 
   void write(Split split, int row, int rows, std::int64_t first, const StepSpan& out) override {
-    if (cursors_.size() != static_cast<std::size_t>(rows)) cursors_.assign(static_cast<std::size_t>(rows), Cursor());
-    Cursor& cursor = cursors_[static_cast<std::size_t>(row)];
+    if (cursors_.size() != elements(rows)) cursors_.assign(elements(rows), Cursor());
+    Cursor& cursor = cursors_[row];
     seek(cursor, split, row, first);
     for (std::size_t step = 0; step < out.steps(); ++step) {
       const std::int64_t position = first + static_cast<std::int64_t>(step);
@@ -121,7 +120,7 @@ class RecallStream final : public StepStream {
       cursor.words =
           random_.words(counter(cursor), static_cast<std::uint32_t>(row), static_cast<std::uint64_t>(cursor.group) + 1);
     }
-    const std::uint64_t word = cursor.words[static_cast<std::size_t>(index % 4)];
+    const std::uint64_t word = cursor.words[index % 4];
     return first_symbol + static_cast<std::int32_t>(word * static_cast<std::uint64_t>(alphabet_.symbols) >> 32);
   }
 
@@ -131,7 +130,7 @@ class RecallStream final : public StepStream {
     label = step < m ? blank : entry(cursor, row, step - m);
   }
 
-  TaskConfig config_;
+  std::int64_t pass_steps_;
   Alphabet alphabet_;
   int longest_, shortest_;  // m
   Random random_;
@@ -142,7 +141,8 @@ class RecallStream final : public StepStream {
 /// The published files: two lines of digits per stream, its inputs and its targets.
 class RecallFiles final : public ColumnTask {
  public:
-  RecallFiles(const TaskConfig& config, std::uint64_t seed) : ColumnTask(config, seed, 0, 0) {
+  RecallFiles(const RecallConfig& config, std::uint64_t seed)
+      : ColumnTask("recall", seed, {.window = config.length, .evaluation_columns = config.evaluation_columns}) {
     const std::string folder = config.variable ? "copy_variable/" : "copy_fixed/";
     const std::string directory = data_directory(config.data);
     for (const Split split : {Split::train, Split::validation, Split::test}) {
@@ -195,19 +195,25 @@ class RecallFiles final : public ColumnTask {
 
 }  // namespace
 
-TaskType recall_task() {
-  return {
-      .name = "recall",
-      .description = "repeat each block of symbols of an unbroken stream",
-      .metric = "perplexity",
-      .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
-        alphabet_of(config.generator);
-        if (config.generator == "files") return std::make_unique<RecallFiles>(config, seed);
-        return make_stream_task(config, seed, std::make_unique<RecallStream>(config, seed));
-      },
-      .give_back = [](TaskConfig& config) { return config.generator == "files" ? HeldOut::kept : HeldOut::nothing; }};
+void describe(RecallConfig& config, OptionList& list) {
+  list.add("length", config.length, "steps of a window", between(1, 1e7));
+  list.add("generator", config.generator,
+           "6 symbols and a mark after them, 4 symbols and a mark before them, or the published files");
+  list.add("block", config.block, "symbols of a block", between(2, 1e6));
+  list.add("variable", config.variable, "blocks of shortest to block symbols");
+  list.add("shortest", config.shortest, "symbols of the shortest block", between(2, 1e6));
+  describe_generated_stream(config.steps, config.history, list);
+  list.add("evaluation_columns", config.evaluation_columns,
+           "generator = files: rows of an evaluation; 0: as many as in training", between(0, 65536));
 }
 
-std::vector<std::string> generator_names() { return {"paper", "reference", "files"}; }
+std::unique_ptr<Task> make_task(const RecallConfig& config, std::uint64_t seed) {
+  if (config.generator == RecallGenerator::files) return std::make_unique<RecallFiles>(config, seed);
+  return make_stream_task("recall", config.history, seed, std::make_unique<RecallStream>(config, seed));
+}
+
+HeldOut give_back(RecallConfig& config) {
+  return config.generator == RecallGenerator::files ? HeldOut::kept : HeldOut::nothing;
+}
 
 }  // namespace throughtime

@@ -7,6 +7,7 @@
 
 #include "core/row_store.h"
 #include "tasks/streams.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
@@ -17,11 +18,11 @@ class RowStores {
     rows_ = rows;
     reals_ = shape.input.reals;
     target_width_ = shape.labels ? 0 : shape.head.outputs;
-    values_.resize(rows, capacity, static_cast<std::size_t>(reals_));
+    values_.resize(rows, capacity, elements(reals_));
     tokens_.resize(rows, capacity, shape.input.vocabulary > 0 ? 1 : 0);
     labels_.resize(rows, capacity, shape.labels ? 1 : 0);
-    targets_.resize(rows, capacity, static_cast<std::size_t>(target_width_));
-    sources_.resize(static_cast<std::size_t>(rows));
+    targets_.resize(rows, capacity, elements(target_width_));
+    sources_.resize(elements(rows));
     weight_.resize(capacity);
     reset_.resize(capacity);
   }
@@ -47,7 +48,7 @@ class RowStores {
   /// The first `held` steps of every row as sources whose first position is `first`.
   std::span<const Source> sources(std::size_t held, std::int64_t first) {
     for (int row = 0; row < rows_; ++row) {
-      Source& source = sources_[static_cast<std::size_t>(row)];
+      Source& source = sources_[row];
       source.steps = held;
       source.first = first;
       source.reals = reals_;

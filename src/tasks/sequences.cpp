@@ -4,9 +4,11 @@
 #include <numeric>
 #include <utility>
 
-#include "tasks/registry.h"
+#include "tasks/batches.h"
 #include "tasks/streams.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
@@ -41,7 +43,7 @@ class SequenceTask final : public Task {
       const std::int64_t number = order_.number(split, iteration, shown, batch);
       if (number < 0) break;
       set_->write(split, static_cast<std::uint64_t>(number), shown, row_span(batch_, shown));
-      if (!batch_.window.example.empty()) batch_.window.example[static_cast<std::size_t>(shown)] = number;
+      if (!batch_.window.example.empty()) batch_.window.example[shown] = number;
     }
     weigh(shown);
     batch_.window.mask_key = batch_mask_key(seed_, split, iteration);
@@ -57,12 +59,12 @@ class SequenceTask final : public Task {
     const Random random(seed_, Purpose::positions);
     const auto examples =
         set_->endless() ? std::uint64_t{1} << 40 : static_cast<std::uint64_t>(set_->size(Split::train));
-    const auto count = static_cast<std::size_t>(rows);
+    const auto count = elements(rows);
     Window& window = places_.window;
     window.steps = steps;
     window.source.resize(count);
     window.start.resize(count);
-    window.weight.assign(static_cast<std::size_t>(steps) * count, 0.0f);
+    window.weight.assign(elements(steps, rows), 0.0f);
     window.reset.assign(window.weight.size(), 0);
     std::fill(window.weight.end() - rows, window.weight.end(), 1.0f);
     for (int row = 0; row < rows; ++row) {
@@ -72,7 +74,7 @@ class SequenceTask final : public Task {
       const int last = shape_.first_loss + static_cast<int>(random.below(losses, draw, sequence, 1));
       window.source[row] = row;
       window.start[row] = last + 1 - steps;
-      if (last < steps) window.reset[static_cast<std::size_t>(steps - 1 - last) * count + row] = 1;
+      if (last < steps) window.reset[elements(steps - 1 - last, rows) + row] = 1;
     }
     window.mask_key = positions_mask_key(seed_, draw);
     return window;
@@ -90,11 +92,11 @@ class SequenceTask final : public Task {
   };
 
   void resize(Store& store, int batch, bool one_source) {
-    const auto rows = static_cast<std::size_t>(batch);
-    const std::size_t steps = rows * static_cast<std::size_t>(shape_.length);
+    const auto rows = elements(batch);
+    const std::size_t steps = elements(batch, shape_.length);
     const std::size_t targets = shape_.one_target ? rows : steps;
-    const auto outputs = static_cast<std::size_t>(shape_.head.outputs);
-    store.values.resize(steps * static_cast<std::size_t>(shape_.input.reals));
+    const auto outputs = elements(shape_.head.outputs);
+    store.values.resize(steps * elements(shape_.input.reals));
     store.tokens.resize(shape_.input.vocabulary > 0 ? steps : 0);
     store.labels.resize(shape_.labels ? targets : 0);
     store.targets.resize(shape_.labels ? 0 : targets * outputs);
@@ -112,7 +114,7 @@ class SequenceTask final : public Task {
       const std::size_t size = numbers.size() / count;
       return std::span(numbers).subspan(index * size, size);
     };
-    const auto steps = static_cast<std::size_t>(store.window.batch) * static_cast<std::size_t>(shape_.length);
+    const auto steps = elements(store.window.batch, shape_.length);
     store.sources.assign(count, Source());
     for (std::size_t i = 0; i < count; ++i) {
       Source& source = store.sources[i];
@@ -131,23 +133,23 @@ class SequenceTask final : public Task {
   void resize_batch(int batch) {
     resize(batch_, batch, true);
     Window& window = batch_.window;
-    const auto rows = static_cast<std::size_t>(batch);
+    const auto rows = elements(batch);
     window.steps = shape_.length;
     if (!set_->endless()) window.example.resize(rows);
     window.start.resize(rows);
     for (int row = 0; row < batch; ++row) window.start[row] = static_cast<std::int64_t>(row) * shape_.length;
-    window.weight.resize(rows * static_cast<std::size_t>(shape_.length));
+    window.weight.resize(elements(batch, shape_.length));
     window.reset.assign(window.weight.size(), 0);
     std::fill_n(window.reset.begin(), batch, std::uint8_t{1});
     shown_ = -1;
   }
 
   SequenceSpan row_span(Store& store, int row) {
-    const auto first = static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.length);
-    const auto length = static_cast<std::size_t>(shape_.length);
-    const auto reals = static_cast<std::size_t>(shape_.input.reals);
-    const auto outputs = static_cast<std::size_t>(shape_.head.outputs);
-    const std::size_t target = shape_.one_target ? static_cast<std::size_t>(row) : first;
+    const auto first = elements(row, shape_.length);
+    const auto length = elements(shape_.length);
+    const auto reals = elements(shape_.input.reals);
+    const auto outputs = elements(shape_.head.outputs);
+    const std::size_t target = shape_.one_target ? elements(row) : first;
     const std::size_t count = shape_.one_target ? 1 : length;
     SequenceSpan span;
     span.values = std::span(store.values).subspan(first * reals, length * reals);
@@ -200,16 +202,23 @@ std::int64_t SequenceOrder::number(Split split, std::uint64_t batch, int row, in
 
 void SequenceOrder::shuffle(std::uint64_t pass) {
   if (!order_.empty() && shuffled_ == pass) return;
-  order_.resize(static_cast<std::size_t>(set_.size(Split::train)));
+  order_.resize(elements(set_.size(Split::train)));
   std::iota(order_.begin(), order_.end(), 0u);
   for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random_.below(i, pass, 0, i)]);
   shuffled_ = pass;
 }
 
-std::unique_ptr<Task> make_sequence_task(const TaskConfig& config, std::uint64_t seed,
+void describe(SequenceLayout& layout, OptionList& list) {
+  list.add("stream", layout.stream, "lay the sequences end to end, one endless stream per row");
+  list.add("window", layout.window, "stream: steps of a window; 0: a whole sequence", between(0, 1e7));
+  list.add("reset", layout.reset, "stream: the state is zero where a sequence starts");
+  list.add("history", layout.history, "stream: steps before a window that a learner can look back on", between(0, 1e7));
+}
+
+std::unique_ptr<Task> make_sequence_task(const std::string& name, const SequenceLayout& layout, std::uint64_t seed,
                                          std::unique_ptr<SequenceSet> set) {
-  if (config.stream) return make_stream_task(config, seed, stream_of_sequences(config, seed, std::move(set)));
-  return std::make_unique<SequenceTask>(config.name, seed, std::move(set));
+  if (!layout.stream) return std::make_unique<SequenceTask>(name, seed, std::move(set));
+  return make_stream_task(name, layout.history, seed, stream_of_sequences(layout, seed, std::move(set)));
 }
 
 }  // namespace throughtime

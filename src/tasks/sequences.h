@@ -67,8 +67,8 @@ class SequenceOrder {
   std::uint64_t shuffled_ = 0;
 };
 
-/// A task that shows whole sequences, one per row; with config.stream, one stream of them per row.
-std::unique_ptr<Task> make_sequence_task(const TaskConfig& config, std::uint64_t seed,
+/// The task `name`, which shows whole sequences, one per row; with layout.stream, one stream of them per row.
+std::unique_ptr<Task> make_sequence_task(const std::string& name, const SequenceLayout& layout, std::uint64_t seed,
                                          std::unique_ptr<SequenceSet> set);
 
 }  // namespace throughtime

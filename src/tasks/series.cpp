@@ -3,24 +3,36 @@
 #include <utility>
 
 #include "tasks/columns.h"
-#include "tasks/registry.h"
+#include "tasks/model_names.h"
 #include "tasks/series_table.h"
 #include "tasks/shares.h"
 #include "tasks/standardisation.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
 
 const std::vector<double> own_shares = {0.7, 0.1, 0.2};
 
+std::vector<std::string> columns_of(const std::vector<Scale>& scales) {
+  std::vector<std::string> columns;
+  for (const Scale& scale : scales) columns.push_back(scale.column);
+  return columns;
+}
+
 /// The user's own recording: inputs at step t, targets at step t + horizon. Cut by time into train, validation and
 /// test, so that no target of a part lies in the next one; training reads B stretches of its part side by side.
 class SeriesTask final : public ColumnTask {
  public:
-  SeriesTask(const TaskConfig& config, std::uint64_t seed)
-      : ColumnTask(config, seed, 0, 1), config_(config), shares_(shares_of(config, own_shares)) {
-    require_range("series", "task.horizon", config.horizon, 0, 1'000'000'000);
+  SeriesTask(const SeriesConfig& config, std::uint64_t seed)
+      : ColumnTask("series", seed,
+                   {.window = config.length,
+                    .evaluation_columns = config.evaluation_columns > 0 ? config.evaluation_columns : 1}),
+        config_(config),
+        shares_(shares_of("series", config.splits, own_shares)) {
+    require_range("series", "task.series.horizon", config.horizon, 0, 1'000'000'000);
     read();
     cuts_ = cut_by(shares_, static_cast<std::int64_t>(inputs_.rows));
     fit();
@@ -53,13 +65,9 @@ class SeriesTask final : public ColumnTask {
   void load(const std::string& directory) override {
     Standardisation saved = Standardisation::load(directory);
     if (saved == standardisation_) return;
-    const auto names = [](const std::vector<Scale>& scales) {
-      std::vector<std::string> columns;
-      for (const Scale& scale : scales) columns.push_back(scale.column);
-      return columns;
-    };
-    if (names(saved.inputs) != inputs_.columns || names(saved.targets) != targets_.columns)
-      refuse("series", "the run was made for other columns than {} has; give task.inputs and task.targets by name",
+    if (columns_of(saved.inputs) != inputs_.columns || columns_of(saved.targets) != targets_.columns)
+      refuse("series",
+             "the run was made for other columns than {} has; give task.series.inputs and task.series.targets by name",
              config_.path);
     standardisation_ = std::move(saved);
     read();
@@ -67,7 +75,7 @@ class SeriesTask final : public ColumnTask {
   }
 
  private:
-  std::size_t horizon() const { return static_cast<std::size_t>(config_.horizon); }
+  std::size_t horizon() const { return elements(config_.horizon); }
 
   void read() {
     const bool own_targets = !config_.target_path.empty();
@@ -90,7 +98,7 @@ class SeriesTask final : public ColumnTask {
 
   /// Means and deviations of the training part, and of nothing after it.
   void fit() {
-    const auto rows = static_cast<std::size_t>(cuts_[1]);
+    const auto rows = elements(cuts_[1]);
     if (rows <= horizon())
       refuse("series", "{} has {} steps, {} of them to train on: too few for a horizon of {}", config_.path,
              inputs_.rows, rows, horizon());
@@ -121,7 +129,7 @@ class SeriesTask final : public ColumnTask {
     }
   }
 
-  TaskConfig config_;
+  SeriesConfig config_;
   std::vector<double> shares_;
   SeriesTable inputs_, targets_;    // standardised
   std::vector<std::int64_t> cuts_;  // where the parts begin, and the end
@@ -130,14 +138,41 @@ class SeriesTask final : public ColumnTask {
 
 }  // namespace
 
-TaskType series_task() {
-  return {.name = "series",
-          .description = "your own recording (CSV, NPY, NPZ, WAV, raw float32): targets from inputs, now or later",
-          .metric = "mse",
-          .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
-            return std::make_unique<SeriesTask>(config, seed);
-          },
-          .give_back = [](TaskConfig& config) { return join_shares(config, own_shares); }};
+void describe(SeriesConfig& config, OptionList& list) {
+  const auto not_of_streams = [&] { list.used_by("command", {"train"}); };  // they bring rows, without an end
+  list.add("length", config.length, "steps of a window", between(1, 1e7));
+  not_of_streams();
+  list.add("path", config.path, "the recording (.csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw, .bin)");
+  not_of_streams();
+  list.add("inputs", config.inputs, "input columns by name or number; none: all");
+  list.add("target_path", config.target_path, "the recording of the targets; empty: path");
+  not_of_streams();
+  list.add("targets", config.targets, "target columns by name or number; none: the inputs, or all of target_path");
+  list.add("horizon", config.horizon, "how many steps later the target is", between(0, 1e9));
+  list.add("splits", config.splits, "shares of train, validation, test by time; none: 0.7 0.1 0.2", between(0, 1));
+  not_of_streams();
+  list.add("standardise", config.standardise, "to mean 0 and deviation 1, as they are in the training part");
+  list.add("header", config.header, "the first line of a CSV file names its columns");
+  list.add("delimiter", config.delimiter, "between the fields of a CSV file, or tab");
+  list.add("channels", config.channels, "numbers per step of a raw float32 file", between(1, 1e6));
+  list.add("evaluation_columns", config.evaluation_columns, "rows of an evaluation; 0: 1", between(0, 65536));
+  not_of_streams();
+}
+
+std::unique_ptr<Task> make_task(const SeriesConfig& config, std::uint64_t seed) {
+  return std::make_unique<SeriesTask>(config, seed);
+}
+
+HeldOut give_back(SeriesConfig& config) {
+  config.splits = joined(shares_of("series", config.splits, own_shares));
+  return HeldOut::given_back;
+}
+
+ModelNames series_names(const std::string& directory, const Model&) {
+  ModelNames names{.scales = Standardisation::load(directory)};
+  names.inputs = columns_of(names.scales->inputs);
+  names.outputs = columns_of(names.scales->targets);
+  return names;
 }
 
 }  // namespace throughtime

@@ -12,7 +12,9 @@
 #include "data/npy.h"
 #include "data/raw.h"
 #include "data/wav.h"
+#include "tasks/shared_options.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -32,11 +34,9 @@ std::string ending_of(const std::string& path) {
   return ending;
 }
 
-SeriesTable from_csv(const std::string& path, const TaskConfig& config, const std::vector<std::string>& columns) {
-  const std::string delimiter = config.delimiter == "tab" ? "\t" : config.delimiter;
-  if (delimiter.size() != 1)
-    refuse("series", "task.delimiter must be one character, or tab, got \"{}\"", config.delimiter);
-  CsvTable table = read_csv(path, {.delimiter = delimiter.front(), .header = config.header, .columns = columns});
+SeriesTable from_csv(const std::string& path, char delimiter, HeaderLine header,
+                     const std::vector<std::string>& columns) {
+  CsvTable table = read_csv(path, {.delimiter = delimiter, .header = header, .columns = columns});
   return {std::move(table.columns), table.rows, std::move(table.values)};
 }
 
@@ -48,35 +48,34 @@ SeriesTable from_array(NumberArray array, const std::string& path) {
 }
 
 SeriesTable from_raw(const std::string& path, int channels) {
-  require_range("series", "task.channels", channels, 1, 1'000'000);
+  require_range("series", "task.series.channels", channels, 1, 1'000'000);
   std::vector<float> values = read_float32(path);
-  const auto width = static_cast<std::size_t>(channels);
+  const auto width = elements(channels);
   if (values.size() % width != 0)
-    refuse("series", "{} holds {} numbers, which is no multiple of task.channels = {}", path, values.size(), channels);
+    refuse("series", "{} holds {} numbers, which is no multiple of task.series.channels = {}", path, values.size(),
+           channels);
   return {numbered(width), values.size() / width, std::move(values)};
 }
 
 }  // namespace
 
-SeriesTable read_series(const std::string& path, const TaskConfig& config, const std::vector<std::string>& columns) {
+SeriesTable read_series(const std::string& path, const SeriesConfig& config, const std::vector<std::string>& columns) {
   const std::size_t colon = path.rfind(".npz:");
   const std::string file = colon == std::string::npos ? path : path.substr(0, colon + 4);
-  if (file.empty()) refuse("series", "task.path must name a file (CSV, NPY, NPZ, WAV or raw float32)");
+  if (file.empty()) refuse("series", "task.series.path must name a file (CSV, NPY, NPZ, WAV or raw float32)");
   if (file != "-" && !std::filesystem::is_regular_file(file))
-    refuse("series", "cannot read {}: there is no such file; name it with task.path (--set task.path=FILE)", file);
+    refuse("series",
+           "cannot read {}: there is no such file; name it with task.series.path (--set task.series.path=FILE)", file);
   if (colon != std::string::npos) return from_array(read_npz(file, path.substr(colon + 5)), path);
   const std::string ending = ending_of(file);
-  if (file == "-" || ending == ".csv" || ending == ".txt") return from_csv(file, config, columns);
-  if (ending == ".tsv") {
-    TaskConfig tabs = config;
-    tabs.delimiter = "tab";
-    return from_csv(file, tabs, columns);
-  }
+  if (file == "-" || ending == ".csv" || ending == ".txt")
+    return from_csv(file, delimiter_of("series", config.delimiter), config.header, columns);
+  if (ending == ".tsv") return from_csv(file, '\t', config.header, columns);
   if (ending == ".npy") return from_array(read_npy(file), path);
   if (ending == ".npz") refuse("series", "say which array of {} is meant: {}:name", path, path);
   if (ending == ".wav") {
     Audio audio = read_wav(file);
-    const auto channels = static_cast<std::size_t>(audio.channels);
+    const auto channels = elements(audio.channels);
     const std::size_t rows = audio.samples.size() / channels;
     return {numbered(channels), rows, std::move(audio.samples)};
   }

@@ -16,8 +16,8 @@ struct SeriesTable {
 };
 
 /// Reads CSV (.csv, .tsv, .txt or `-`), NumPy (.npy, and `file.npz:name`), audio (.wav) or raw float32 (.f32, .raw,
-/// .bin; task.channels numbers per step), packed or not. `columns` are the wanted ones; none: all.
-SeriesTable read_series(const std::string& path, const TaskConfig& config, const std::vector<std::string>& columns);
+/// .bin; config.channels numbers per step), packed or not. `columns` are the wanted ones; none: all.
+SeriesTable read_series(const std::string& path, const SeriesConfig& config, const std::vector<std::string>& columns);
 
 /// Those columns of a table, in this order; refuses a name that it does not have.
 SeriesTable select_columns(const SeriesTable& table, const std::vector<std::string>& columns, const std::string& path);

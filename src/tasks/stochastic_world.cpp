@@ -2,9 +2,9 @@
 #include <array>
 #include <cmath>
 
-#include "tasks/registry.h"
 #include "tasks/streams.h"
 #include "throughtime/error.h"
+#include "throughtime/options.h"
 #include "throughtime/random.h"
 
 namespace throughtime {
@@ -44,9 +44,10 @@ double entropy(double p) { return -p * std::log(p) - (1 - p) * std::log1p(-p); }
 /// asked for.
 class StochasticWorld final : public StepStream {
  public:
-  StochasticWorld(const TaskConfig& config, std::uint64_t seed) : config_(config), random_(seed, Purpose::task) {
+  StochasticWorld(const StochasticWorldConfig& config, std::uint64_t seed)
+      : config_(config), random_(seed, Purpose::task) {
     if (config.lags.size() != 2 || config.lags[0] < 0 || config.lags[1] < 0 || config.lags[0] == config.lags[1])
-      refuse("stochastic_world", "task.lags must be two different numbers of steps, such as [5, 12]");
+      refuse("stochastic_world", "task.stochastic_world.lags must be two different numbers of steps, such as [5, 12]");
     shape_ = {
         .window = config.length, .input = {.vocabulary = 2}, .head = {.name = "softmax", .outputs = 2}, .labels = true};
   }
@@ -55,7 +56,7 @@ class StochasticWorld final : public StepStream {
   std::vector<Metric> metrics() const override { return {Metric::cross_entropy, Metric::accuracy}; }
   double baseline() const override { return entropy(5.0 / 8.0); }
   std::string baseline_text() const override { return "the mean of the targets"; }
-  std::int64_t pass_steps(Split split, int) const override { return generated_pass(config_, split); }
+  std::int64_t pass_steps(Split split, int) const override { return generated_pass(config_.steps, split); }
   bool starts_over() const override { return true; }
 
   void write(Split split, int row, int, std::int64_t first, const StepSpan& out) override {
@@ -71,22 +72,21 @@ class StochasticWorld final : public StepStream {
   }
 
  private:
-  TaskConfig config_;
+  StochasticWorldConfig config_;
   Random random_;
   StreamShape shape_;
 };
 
 }  // namespace
 
-TaskType stochastic_world_task() {
-  return {.name = "stochastic_world",
-          .description = "a bit whose odds depend on the inputs of two lags before",
-          .metric = "cross_entropy",
-          .make =
-              [](const TaskConfig& config, std::uint64_t seed) {
-                return make_stream_task(config, seed, std::make_unique<StochasticWorld>(config, seed));
-              },
-          .give_back = nothing_held_out};
+void describe(StochasticWorldConfig& config, OptionList& list) {
+  list.add("length", config.length, "steps of a window", between(1, 1e7));
+  list.add("lags", config.lags, "the two lags that matter", between(0, 1e6));
+  describe_generated_stream(config.steps, config.history, list);
+}
+
+std::unique_ptr<Task> make_task(const StochasticWorldConfig& config, std::uint64_t seed) {
+  return make_stream_task("stochastic_world", config.history, seed, std::make_unique<StochasticWorld>(config, seed));
 }
 
 }  // namespace throughtime

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "tasks/registry.h"
+#include "tasks/batches.h"
 #include "tasks/row_stores.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
+#include "throughtime/options.h"
 #include "throughtime/random.h"
 
 namespace throughtime {
@@ -15,13 +17,13 @@ constexpr std::int64_t endless_places = 1 << 16;  // of an endless stream, where
 
 class StreamTask final : public Task {
  public:
-  StreamTask(const TaskConfig& config, std::uint64_t seed, std::unique_ptr<StepStream> stream)
-      : name_(config.name),
+  StreamTask(std::string name, int history, std::uint64_t seed, std::unique_ptr<StepStream> stream)
+      : name_(std::move(name)),
         seed_(seed),
         stream_(std::move(stream)),
         shape_(stream_->shape()),
-        history_(config.history),
-        capacity_(static_cast<std::size_t>(2 * history_ + shape_.window)) {}
+        history_(history),
+        capacity_(elements(2 * history_ + shape_.window)) {}
 
   InputConfig input() const override { return shape_.input; }
   HeadConfig head() const override { return shape_.head; }
@@ -48,14 +50,13 @@ class StreamTask final : public Task {
     const std::int64_t pass = row_steps(columns);
     const std::int64_t length = pass > 0 ? pass : endless_places + steps;
     require_long_data(name_, steps, length);
-    if (positions_.batch != rows || positions_.steps != steps)
-      places_.resize(shape_, rows, static_cast<std::size_t>(steps));
+    if (positions_.batch != rows || positions_.steps != steps) places_.resize(shape_, rows, elements(steps));
     one_source_per_row(positions_, rows);
     positions_.steps = steps;
-    positions_.weight.assign(static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows), 0.0f);
+    positions_.weight.assign(elements(steps, rows), 0.0f);
     positions_.reset.assign(positions_.weight.size(), 0);
     for (int row = 0; row < rows; ++row) write_place(draw, columns, row, length);
-    positions_.sources = places_.sources(static_cast<std::size_t>(steps), 0);
+    positions_.sources = places_.sources(elements(steps), 0);
     positions_.mask_key = positions_mask_key(seed_, draw);
     return positions_;
   }
@@ -94,14 +95,14 @@ class StreamTask final : public Task {
 
   static void one_source_per_row(Window& window, int batch) {
     window.batch = batch;
-    window.source.resize(static_cast<std::size_t>(batch));
+    window.source.resize(elements(batch));
     for (int row = 0; row < batch; ++row) window.source[row] = row;
-    window.start.assign(static_cast<std::size_t>(batch), 0);
+    window.start.assign(elements(batch), 0);
   }
 
   static void copy_flags(const StepSpan& span, int row, Window& window) {
     for (std::size_t step = 0; step < span.steps(); ++step) {
-      const std::size_t entry = step * window.start.size() + static_cast<std::size_t>(row);
+      const std::size_t entry = step * window.start.size() + row;
       window.weight[entry] = span.weight[step];
       window.reset[entry] = span.reset[step];
     }
@@ -111,7 +112,7 @@ class StreamTask final : public Task {
   void write_place(std::uint64_t draw, int columns, int row, std::int64_t length) {
     const Random random(seed_, Purpose::positions);
     const auto sequence = static_cast<std::uint32_t>(row);
-    const auto steps = static_cast<std::size_t>(positions_.steps);
+    const auto steps = elements(positions_.steps);
     const auto places = static_cast<std::uint64_t>(length - positions_.steps + 1);
     for (std::uint64_t attempt = 0; attempt < 100; ++attempt) {
       const auto column =
@@ -145,21 +146,21 @@ class StreamTask final : public Task {
     split_ = split;
     held_first_ = std::max<std::int64_t>(0, position - history_);
     held_end_ = held_first_;
-    const auto past = static_cast<std::size_t>(position - held_first_);
+    const auto past = elements(position - held_first_);
     for (int row = 0; row < window_.batch && past > 0; ++row) write_row(row, past);
     held_end_ = position;
   }
 
   /// Writes steps held_end_ ... of a row.
   StepSpan write_row(int row, std::size_t steps) {
-    const StepSpan span = stores_.span(row, static_cast<std::size_t>(held_end_ - held_first_), steps);
+    const StepSpan span = stores_.span(row, elements(held_end_ - held_first_), steps);
     stream_->write(split_, row, window_.batch, held_end_, span);
     return span;
   }
 
   void append(const Place& place) {
-    const auto steps = static_cast<std::size_t>(place.steps);
-    if (static_cast<std::size_t>(held_end_ - held_first_) + steps > capacity_) drop_past();
+    const auto steps = elements(place.steps);
+    if (elements(held_end_ - held_first_) + steps > capacity_) drop_past();
     window_.steps = place.steps;
     window_.weight.resize(steps * window_.start.size());
     window_.reset.resize(steps * window_.start.size());
@@ -168,12 +169,12 @@ class StreamTask final : public Task {
       window_.start[row] = place.position;
     }
     held_end_ += place.steps;
-    window_.sources = stores_.sources(static_cast<std::size_t>(held_end_ - held_first_), held_first_);
+    window_.sources = stores_.sources(elements(held_end_ - held_first_), held_first_);
   }
 
   void drop_past() {
     const std::int64_t kept = std::min<std::int64_t>(history_, held_end_ - held_first_);
-    stores_.move_to_front(static_cast<std::size_t>(held_end_ - held_first_ - kept), static_cast<std::size_t>(kept));
+    stores_.move_to_front(elements(held_end_ - held_first_ - kept), elements(kept));
     held_first_ = held_end_ - kept;
   }
 
@@ -192,9 +193,9 @@ class StreamTask final : public Task {
 /// Keeps the sequence that each row is showing.
 class SequenceStream final : public StepStream {
  public:
-  SequenceStream(const TaskConfig& config, std::uint64_t seed, std::unique_ptr<SequenceSet> set)
-      : set_(std::move(set)), sequence_(set_->shape()), order_(*set_, seed), reset_(config.reset) {
-    shape_ = {.window = config.window > 0 ? config.window : sequence_.length,
+  SequenceStream(const SequenceLayout& layout, std::uint64_t seed, std::unique_ptr<SequenceSet> set)
+      : set_(std::move(set)), sequence_(set_->shape()), order_(*set_, seed), reset_(layout.reset) {
+    shape_ = {.window = layout.window > 0 ? layout.window : sequence_.length,
               .input = sequence_.input,
               .head = sequence_.head,
               .labels = sequence_.labels};
@@ -215,11 +216,11 @@ class SequenceStream final : public StepStream {
   }
 
   void write(Split split, int row, int rows, std::int64_t first, const StepSpan& out) override {
-    if (rows_.size() != static_cast<std::size_t>(rows)) rows_.assign(static_cast<std::size_t>(rows), Row());
+    if (rows_.size() != elements(rows)) rows_.assign(elements(rows), Row());
     for (std::size_t done = 0; done < out.steps();) {
       const std::int64_t position = first + static_cast<std::int64_t>(done);
       const auto step = static_cast<std::size_t>(position % sequence_.length);
-      const std::size_t count = std::min(out.steps() - done, static_cast<std::size_t>(sequence_.length) - step);
+      const std::size_t count = std::min(out.steps() - done, elements(sequence_.length) - step);
       const Row& shown = show(split, row, rows, static_cast<std::uint64_t>(position / sequence_.length));
       copy_steps(shown, step, out, done, count);
       done += count;
@@ -236,17 +237,17 @@ class SequenceStream final : public StepStream {
   };
 
   const Row& show(Split split, int row, int rows, std::uint64_t batch) {
-    Row& shown = rows_[static_cast<std::size_t>(row)];
+    Row& shown = rows_[row];
     if (shown.batch == static_cast<std::int64_t>(batch) && shown.split == split) return shown;
-    const auto length = static_cast<std::size_t>(sequence_.length);
+    const auto length = elements(sequence_.length);
     const std::size_t targets = sequence_.one_target ? 1 : length;
     shown.split = split;
     shown.batch = static_cast<std::int64_t>(batch);
     shown.number = order_.number(split, batch, row, rows);
-    shown.values.resize(length * static_cast<std::size_t>(sequence_.input.reals));
+    shown.values.resize(length * elements(sequence_.input.reals));
     shown.tokens.resize(sequence_.input.vocabulary > 0 ? length : 0);
     shown.labels.resize(sequence_.labels ? targets : 0);
-    shown.targets.resize(sequence_.labels ? 0 : targets * static_cast<std::size_t>(sequence_.head.outputs));
+    shown.targets.resize(sequence_.labels ? 0 : targets * elements(sequence_.head.outputs));
     if (shown.number >= 0) {
       set_->write(split, static_cast<std::uint64_t>(shown.number), row,
                   {shown.values, shown.tokens, shown.labels, shown.targets});
@@ -258,8 +259,8 @@ class SequenceStream final : public StepStream {
   }
 
   void copy_steps(const Row& shown, std::size_t step, const StepSpan& out, std::size_t to, std::size_t count) const {
-    const auto reals = static_cast<std::size_t>(sequence_.input.reals);
-    const auto outputs = static_cast<std::size_t>(sequence_.head.outputs);
+    const auto reals = elements(sequence_.input.reals);
+    const auto outputs = elements(sequence_.head.outputs);
     std::copy_n(shown.values.begin() + static_cast<std::ptrdiff_t>(step * reals), count * reals,
                 out.values.begin() + static_cast<std::ptrdiff_t>(to * reals));
     if (!shown.tokens.empty())
@@ -271,7 +272,7 @@ class SequenceStream final : public StepStream {
       } else {
         std::copy_n(shown.targets.data() + entry * outputs, outputs, out.targets.data() + (to + i) * outputs);
       }
-      const bool scored = step + i >= static_cast<std::size_t>(sequence_.first_loss);
+      const bool scored = step + i >= elements(sequence_.first_loss);
       out.weight[to + i] = scored && shown.number >= 0 ? 1.0f : 0.0f;
     }
     if (step == 0) out.reset[to] = reset_ ? 1 : 0;
@@ -287,21 +288,27 @@ class SequenceStream final : public StepStream {
 
 }  // namespace
 
-std::unique_ptr<Task> make_stream_task(const TaskConfig& config, std::uint64_t seed,
+std::unique_ptr<Task> make_stream_task(const std::string& name, int history, std::uint64_t seed,
                                        std::unique_ptr<StepStream> stream) {
-  if (config.history < 0) refuse(config.name, "task.history must be 0 or more, got {}", config.history);
-  if (stream->shape().window < 1) refuse(config.name, "a window needs at least 1 step, got {}", stream->shape().window);
-  return std::make_unique<StreamTask>(config, seed, std::move(stream));
+  if (history < 0) refuse(name, "task.{}.history must be 0 or more, got {}", name, history);
+  if (stream->shape().window < 1) refuse(name, "a window needs at least 1 step, got {}", stream->shape().window);
+  return std::make_unique<StreamTask>(name, history, seed, std::move(stream));
 }
 
-std::unique_ptr<StepStream> stream_of_sequences(const TaskConfig& config, std::uint64_t seed,
+std::unique_ptr<StepStream> stream_of_sequences(const SequenceLayout& layout, std::uint64_t seed,
                                                 std::unique_ptr<SequenceSet> set) {
-  return std::make_unique<SequenceStream>(config, seed, std::move(set));
+  return std::make_unique<SequenceStream>(layout, seed, std::move(set));
 }
 
-std::int64_t generated_pass(const TaskConfig& config, Split split) {
-  if (config.steps == 0 || split == Split::train) return config.steps;
-  return std::max<std::int64_t>(1, config.steps / 4);
+std::int64_t generated_pass(std::int64_t steps, Split split) {
+  if (steps == 0 || split == Split::train) return steps;
+  return std::max<std::int64_t>(1, steps / 4);
+}
+
+void describe_generated_stream(std::int64_t& steps, int& history, OptionList& list) {
+  list.add("steps", steps, "steps of a row before it starts over (evaluation: a quarter); 0: endless",
+           between(0, 1e12));
+  list.add("history", history, "steps before a window that a learner can look back on", between(0, 1e7));
 }
 
 }  // namespace throughtime

@@ -50,16 +50,18 @@ class StepStream {
   virtual void load(const std::string&) {}
 };
 
-/// A task whose batches are the windows of a stream, one after the other. Keeps config.history steps before a window
-/// readable for learners that look back; memory does not grow with the stream.
-std::unique_ptr<Task> make_stream_task(const TaskConfig& config, std::uint64_t seed,
+/// The task `name`, whose batches are the windows of a stream, one after the other. Keeps `history` steps before a
+/// window readable for learners that look back; memory does not grow with the stream.
+std::unique_ptr<Task> make_stream_task(const std::string& name, int history, std::uint64_t seed,
                                        std::unique_ptr<StepStream> stream);
 
 /// The sequences of a set laid end to end: row b of B shows sequences b, b + B, b + 2 B, ...
-std::unique_ptr<StepStream> stream_of_sequences(const TaskConfig& config, std::uint64_t seed,
+std::unique_ptr<StepStream> stream_of_sequences(const SequenceLayout& layout, std::uint64_t seed,
                                                 std::unique_ptr<SequenceSet> set);
 
-/// Passes of a generated stream by `task.steps`: all of them in training, a quarter in the other splits.
-std::int64_t generated_pass(const TaskConfig& config, Split split);
+/// Steps of a pass of a generated stream: all of `steps` in training, a quarter in the other splits; 0: endless.
+std::int64_t generated_pass(std::int64_t steps, Split split);
+/// The options of generated streams.
+void describe_generated_stream(std::int64_t& steps, int& history, OptionList& list);
 
 }  // namespace throughtime

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "tasks/registry.h"
+#include "tasks/batches.h"
 #include "throughtime/error.h"
 #include "throughtime/random.h"
 
@@ -14,35 +14,8 @@ constexpr int split_shift = 46;  // Random counts 48 bits of iterations: the upp
 
 }  // namespace
 
-std::string metric_name(Metric metric) {
-  switch (metric) {
-    case Metric::mse:
-      return "mse";
-    case Metric::accuracy:
-      return "accuracy";
-    case Metric::cross_entropy:
-      return "cross_entropy";
-    case Metric::perplexity:
-      return "perplexity";
-    case Metric::bits_per_character:
-      return "bpc";
-    case Metric::published_perplexity:
-      return "published_perplexity";
-    case Metric::nll:
-      return "nll";
-    case Metric::time_rmse:
-      return "time_rmse";
-    case Metric::mark_error:
-      return "mark_error";
-    case Metric::published_nll:
-      return "published_nll";
-    case Metric::published_time_rmse:
-      return "published_time_rmse";
-    case Metric::published_mark_error:
-      return "published_mark_error";
-  }
-  return "";
-}
+std::string metric_name(Metric metric) { return std::string(name_of(metric)); }
+std::string split_name(Split split) { return std::string(name_of(split)); }
 
 double metric_of_loss(Metric metric, double mean_loss) {
   switch (metric) {
@@ -61,10 +34,6 @@ double metric_of_loss(Metric metric, double mean_loss) {
 }
 
 bool higher_is_better(Metric metric) { return metric == Metric::accuracy; }
-
-std::string split_name(Split split) {
-  return split == Split::train ? "train" : split == Split::validation ? "validation" : "test";
-}
 
 std::uint64_t split_iteration(Split split, std::uint64_t iteration) {
   if (iteration >> split_shift != 0)
@@ -100,11 +69,10 @@ void require_long_data(std::string_view speaker, int steps, std::int64_t length)
   if (steps < 1) refuse(speaker, "a random place needs at least 1 step, got {}", steps);
   if (steps > length)
     refuse(speaker,
-           "lags and burn-in together ({} steps) are longer than a row of the training data ({} steps); lower "
-           "learner.lags or learner.burn_in",
+           "lags and burn-in together ({} steps) are longer than a row of the training data ({} steps); lower lags or "
+           "burn_in of the learner",
            steps, length);
 }
-HeldOut nothing_held_out(TaskConfig&) { return HeldOut::nothing; }
 
 void require_rows(std::string_view speaker, int batch) {
   if (batch < 1) refuse(speaker, "a batch needs at least 1 row, got {}", batch);

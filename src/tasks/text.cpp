@@ -5,17 +5,17 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/names.h"
 #include "data/sets.h"
 #include "tasks/columns.h"
-#include "tasks/registry.h"
+#include "tasks/model_names.h"
+#include "tasks/shared_options.h"
 #include "tasks/shares.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
 
-constexpr const char* vocabulary_file = "vocabulary.txt";
 const std::vector<double> own_shares = {0.9, 0.05, 0.05};
 
 /// Where the text of a task is and how it is cut into tokens.
@@ -24,45 +24,42 @@ struct Corpus {
   TextOptions options;
 };
 
-Corpus files_corpus(const TaskConfig& config, bool words) {
+Corpus files_corpus(const TextConfig& config) {
+  const bool words = config.unit == TextUnit::word;
   if (config.files.size() != 1 && config.files.size() != 3)
-    refuse("text", "task.files must name one file, or three (train, validation, test), got {}", config.files.size());
+    refuse("text", "task.text.files must name one file, or three (train, validation, test), got {}",
+           config.files.size());
   for (const std::string& path : config.files)
     if (path != "-" && !std::filesystem::is_regular_file(path))
-      refuse("text", "cannot read {}: there is no such file; name it with task.files (--set task.files=FILE)", path);
+      refuse("text", "cannot read {}: there is no such file; name it with task.text.files (--set task.text.files=FILE)",
+             path);
   Corpus corpus;
   corpus.paths = config.files;
-  corpus.options.unit = words ? TextUnit::words : TextUnit::characters;
+  corpus.options.unit = words ? TokenUnit::words : TokenUnit::characters;
   corpus.options.end_of_line = words ? "<eos>" : "\n";
   return corpus;
 }
 
-Corpus corpus_of(const TaskConfig& config) {
-  const bool words = config.unit == "word";
-  if (!words && config.unit != "character") refuse_unknown("text", "task.unit", config.unit, text_unit_names());
-  if (config.corpus == "files") return files_corpus(config, words);
+Corpus corpus_of(const TextConfig& config) {
+  if (config.corpus == TextCorpus::files) return files_corpus(config);
+  const bool words = config.unit == TextUnit::word;
   const std::string directory = data_directory(config.data);
   Corpus corpus;
-  corpus.options.unit = words ? TextUnit::words : TextUnit::characters;
+  corpus.options.unit = words ? TokenUnit::words : TokenUnit::characters;
   const auto add = [&](const std::string& path) { corpus.paths.push_back(require_data_file(directory, path)); };
-  if (config.corpus == "ptb") {
+  if (config.corpus == TextCorpus::ptb) {
     // The character files hold characters with spaces between them: words of one letter to the reader.
-    corpus.options.unit = TextUnit::words;
+    corpus.options.unit = TokenUnit::words;
     corpus.options.end_of_line = "<eos>";
     for (const char* part : {"train", "valid", "test"})
       add(fmt::format("ptb/ptb.{}{}.txt", words ? "" : "char.", part));
-  } else if (config.corpus == "wikitext-2") {
+  } else if (config.corpus == TextCorpus::wikitext_2) {
     corpus.options.end_of_line = words ? "<eos>" : "\n";
     for (const char* part : {"train", "valid", "test"}) add(fmt::format("wikitext-2/wiki.{}.tokens", part));
-  } else if (config.corpus == "text8") {
-    const std::string whole = find_data_file(directory, "text8/text8");
-    if (whole.empty()) {
-      add("text8-prefix/text8.first12500000");
-    } else {
-      corpus.paths.push_back(whole);
-    }
+  } else if (const std::string whole = find_data_file(directory, "text8/text8"); !whole.empty()) {
+    corpus.paths.push_back(whole);
   } else {
-    refuse_unknown("text", "task.corpus", config.corpus, corpus_names());
+    add("text8-prefix/text8.first12500000");
   }
   return corpus;
 }
@@ -70,15 +67,19 @@ Corpus corpus_of(const TaskConfig& config) {
 /// Predict the next token of a text.
 class TextTask final : public ColumnTask {
  public:
-  TextTask(const TaskConfig& config, std::uint64_t seed)
-      : ColumnTask(config, seed, 1, 10),
+  TextTask(const TextConfig& config, std::uint64_t seed)
+      : ColumnTask("text", seed,
+                   {.window = config.length,
+                    .overlap = 1,
+                    .evaluation_columns = config.evaluation_columns > 0 ? config.evaluation_columns : 10}),
         corpus_(corpus_of(config)),
-        shares_(shares_of(config, own_shares)),
-        words_(config.unit == "word"),
+        shares_(shares_of("text", config.splits, own_shares)),
+        words_(config.unit == TextUnit::word),
         published_(config.published_metric) {
-    if (published_ && !words_) refuse("text", "task.published_metric is of words; task.unit is '{}'", config.unit);
-    require_range("text", "task.minimum_count", config.minimum_count, 0, 1'000'000'000);
-    corpus_.options.minimum_count = static_cast<std::size_t>(config.minimum_count);
+    if (published_ && !words_)
+      refuse("text", "task.text.published_metric is of words; task.text.unit is '{}'", name_of(config.unit));
+    require_range("text", "task.text.minimum_count", config.minimum_count, 0, 1'000'000'000);
+    corpus_.options.minimum_count = elements(config.minimum_count);
     if (config.minimum_count > 0)
       vocabulary_ = build_vocabulary(count_tokens(corpus_.paths, corpus_.options), corpus_.options);
     encode();
@@ -96,19 +97,16 @@ class TextTask final : public ColumnTask {
   double baseline() const override {
     const Split split = has(Split::test) ? Split::test : has(Split::validation) ? Split::validation : Split::train;
     std::vector<double> counts(vocabulary_.size(), 1.0);  // one more than seen, so that nothing is impossible
-    for (const std::int32_t token : source(Split::train).labels) counts[static_cast<std::size_t>(token)] += 1;
+    for (const std::int32_t token : source(Split::train).labels) counts[token] += 1;
     const double total = static_cast<double>(source(Split::train).labels.size() + counts.size());
     double loss = 0;
-    for (const std::int32_t token : source(split).labels)
-      loss -= std::log(counts[static_cast<std::size_t>(token)] / total);
+    for (const std::int32_t token : source(split).labels) loss -= std::log(counts[token] / total);
     return metric(loss / static_cast<double>(source(split).labels.size()));
   }
 
-  void save(const std::string& directory) const override {
-    vocabulary_.save((std::filesystem::path(directory) / vocabulary_file).string());
-  }
+  void save(const std::string& directory) const override { vocabulary_.save(vocabulary_path(directory)); }
   void load(const std::string& directory) override {
-    Vocabulary saved = Vocabulary::load((std::filesystem::path(directory) / vocabulary_file).string());
+    Vocabulary saved = Vocabulary::load(vocabulary_path(directory));
     if (saved == vocabulary_) return;
     vocabulary_ = std::move(saved);
     encode();
@@ -123,9 +121,7 @@ class TextTask final : public ColumnTask {
     for (const Split split : {Split::train, Split::validation, Split::test}) {
       const auto part = static_cast<std::size_t>(split);
       std::span<const std::int32_t> tokens = tokens_[one ? 0 : part];
-      if (one)
-        tokens =
-            tokens.subspan(static_cast<std::size_t>(cuts[part]), static_cast<std::size_t>(cuts[part + 1] - cuts[part]));
+      if (one) tokens = tokens.subspan(static_cast<std::size_t>(cuts[part]), elements(cuts[part + 1] - cuts[part]));
       Source& recording = source(split);
       recording.steps = tokens.empty() ? 0 : tokens.size() - 1;
       recording.tokens = tokens.first(recording.steps);
@@ -144,22 +140,32 @@ class TextTask final : public ColumnTask {
 
 }  // namespace
 
-TaskType text_task() {
-  return {.name = "text",
-          .description = "the next word or character of Penn Treebank, WikiText-2, text8 or any text",
-          .metric = "perplexity",
-          .make = [](const TaskConfig& config, std::uint64_t seed) -> std::unique_ptr<Task> {
-            return std::make_unique<TextTask>(config, seed);
-          },
-          .give_back =
-              [](TaskConfig& config) {
-                const bool one_file =
-                    config.corpus == "text8" || (config.corpus == "files" && config.files.size() == 1);
-                return one_file ? join_shares(config, own_shares) : HeldOut::kept;
-              }};
+void describe(TextConfig& config, OptionList& list) {
+  list.add("length", config.length, "steps of a window", between(1, 1e7));
+  list.add("corpus", config.corpus, "which one");
+  list.add("unit", config.unit, "what a token is");
+  list.add("files", config.files, "corpus = files: train, validation and test file, or one that is cut by splits");
+  list.add("splits", config.splits, "one file: shares of train, validation, test; none: 0.9 0.05 0.05", between(0, 1));
+  list.add("minimum_count", config.minimum_count, "rarer tokens are read as <unk>; 0: keep all", at_least(0));
+  list.add("published_metric", config.published_metric,
+           "also the biased figures of the adaptive TBPTT paper (whole chunks of 100 steps over all steps)");
+  list.add("evaluation_columns", config.evaluation_columns, "rows of an evaluation; 0: 10", between(0, 65536));
 }
 
-std::vector<std::string> corpus_names() { return {"ptb", "wikitext-2", "text8", "files"}; }
-std::vector<std::string> text_unit_names() { return {"word", "character"}; }
+std::unique_ptr<Task> make_task(const TextConfig& config, std::uint64_t seed) {
+  return std::make_unique<TextTask>(config, seed);
+}
+
+HeldOut give_back(TextConfig& config) {
+  const bool one_file =
+      config.corpus == TextCorpus::text8 || (config.corpus == TextCorpus::files && config.files.size() == 1);
+  if (!one_file) return HeldOut::kept;
+  config.splits = joined(shares_of("text", config.splits, own_shares));
+  return HeldOut::given_back;
+}
+
+ModelNames text_names(const std::string& directory, const Model& model) {
+  return vocabulary_names(directory, model, {});
+}
 
 }  // namespace throughtime

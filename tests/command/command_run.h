@@ -23,7 +23,7 @@ inline std::size_t lines_in(const std::string& text) {
 }
 
 inline const char* const tiny =
-    "[task]\nlength = 4\n[model]\nhidden = 4\n[train]\niterations = 20\nbatch = 4\n[run]\nengine = \"reference\"\n";
+    "[task.add]\nlength = 4\n[model]\nhidden = 4\n[train]\niterations = 20\nbatch = 4\n[run]\nengine = \"reference\"\n";
 
 /// Runs the program in an empty directory of the test.
 class CommandTest : public ::testing::Test {

@@ -9,7 +9,9 @@ class DiagnoseCommand : public testing::CommandTest {
  protected:
   std::string config() const {
     return config_file(
-        "[task]\nname = \"recall\"\nlength = 40\n[model]\nhidden = 5\n[learner]\nlags = 20\nburn_in = 5\n"
+        "[task]\nname = \"recall\"\nrecall.length = 40\n[model]\nhidden = 5\n[learner.adaptive_tbptt]\nlags = "
+        "20\nburn_in = "
+        "5\n"
         "[train]\niterations = 3\nbatch = 6\n[run]\nthreads = 1\n");
   }
 };
@@ -36,13 +38,15 @@ TEST_F(DiagnoseCommand, AnswersForAConfigurationAndForItsRun) {
   const testing::Outcome table = run("diagnose runs/tiny");
   EXPECT_EQ(table.code, 0) << table.err;
   for (const char* part : {"estimated bias", "measured bias", "memory", "Geometric decay: met", "0.9", "0.5", "0.1",
-                           "learner.truncation ="})
+                           "learner.tbptt.truncation ="})
     EXPECT_NE(table.out.find(part), std::string::npos) << part;
 }
 
 TEST_F(DiagnoseCommand, TakesOptionsOfTheEstimateForARun) {
   ASSERT_EQ(run("train " + config()).code, 0);
-  const testing::Outcome outcome = run("diagnose runs/tiny --json --set learner.lags=9 --set learner.decay=max");
+  const testing::Outcome outcome =
+      run("diagnose runs/tiny --json --set learner.adaptive_tbptt.lags=9 --set "
+          "learner.adaptive_tbptt.decay=max");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["lags"], 9);
   expect_refusal(run("diagnose runs/tiny --set model.hidden=7"), "model.hidden cannot change");
@@ -54,21 +58,24 @@ TEST_F(DiagnoseCommand, TakesRowsFromAFileForARunOfAStream) {
   for (int i = 0; i < 300; ++i) rows += std::to_string(i % 7) + "\n";
   testing::write_text(path("rows.csv"), rows);
   const std::string file = config_file(
-      "[task]\nname = \"series\"\ninputs = [\"y\"]\nhorizon = 1\n[model]\nhidden = 5\n[learner]\nname = \"tbptt\"\n"
-      "preset = \"original\"\ntruncation = 3\n[train]\nbatch = 2\n[run]\nthreads = 1\n");
+      "[task]\nname = \"series\"\nseries.inputs = [\"y\"]\nseries.horizon = 1\n[model]\nhidden = 5\n"
+      "[learner]\nname = \"tbptt\"\n[learner.tbptt]\npreset = \"original\"\ntruncation = 3\n[train]\nbatch = "
+      "2\n[run]\nthreads = 1\n");
   ASSERT_EQ(run("stream " + file + " --input rows.csv").code, 0);
-  expect_refusal(run("diagnose runs/tiny"), "--set task.path=FILE");
-  const testing::Outcome outcome = run("diagnose runs/tiny --json --set task.path=rows.csv --set learner.lags=20");
+  expect_refusal(run("diagnose runs/tiny"), "--set task.series.path=FILE");
+  const testing::Outcome outcome =
+      run("diagnose runs/tiny --json --set task.series.path=rows.csv --set learner.tbptt.lags=20");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(nlohmann::json::parse(outcome.out)["lengths"].size(), 21u);
 }
 
 TEST_F(DiagnoseCommand, RefusesWhatCannotBe) {
   const std::string file = config();
-  expect_refusal(run("diagnose " + file + " --set task.steps=20"), "longer than a row of the training data (20 steps)");
+  expect_refusal(run("diagnose " + file + " --set task.recall.steps=20"),
+                 "longer than a row of the training data (20 steps)");
   expect_refusal(run("diagnose " + file + " --lags 1"), "lags");
-  expect_refusal(run("diagnose " + file + " --set learner.delta=1"), "learner.delta");
-  expect_refusal(run("diagnose " + file + " --set learner.shortest=200"), "K_min");
+  expect_refusal(run("diagnose " + file + " --set learner.adaptive_tbptt.delta=1"), "learner.adaptive_tbptt.delta");
+  expect_refusal(run("diagnose " + file + " --set learner.adaptive_tbptt.shortest=200"), "K_min");
   expect_refusal(run("diagnose nowhere.toml"), "nowhere.toml");
 }
 

@@ -194,8 +194,8 @@ TEST_F(LiveStream, AnEndlessStreamNeedsNoMoreMemory) {
   const bool full = std::getenv("THROUGHTIME_FULL") != nullptr;
   const int rows = full ? 10'000'000 : 300'000;
   config_file(std::string(small) + "engine = \"cpu\"\n", "endless");
-  start({"endless.toml", "--format", "raw", "--set", "task.inputs=[\"0\"]", "--set", "model.cell=rnn_tanh", "--quiet",
-         "--set", "stream.metrics_every=100000"});
+  start({"endless.toml", "--format", "raw", "--set", "task.series.inputs=[\"0\"]", "--set", "model.cell=rnn_tanh",
+         "--quiet", "--set", "stream.metrics_every=100000"});
   const auto resident = [&] {
     std::istringstream words(text_of("/proc/" + std::to_string(child_) + "/statm"));
     long size = 0, pages = 0;

@@ -42,7 +42,8 @@ class PseudoTerminal : public testing::CommandTest {
 };
 
 const char* const slow =
-    "[task]\nlength = 40\n[model]\nhidden = 32\n[train]\niterations = 100\nbatch = 16\n[run]\nengine = \"reference\"\n";
+    "[task.add]\nlength = 40\n[model]\nhidden = 32\n[train]\niterations = 100\nbatch = 16\n[run]\nengine = "
+    "\"reference\"\n";
 
 TEST_F(PseudoTerminal, TheBarIsRedrawnInPlace) {
   config_file(slow);

@@ -16,7 +16,7 @@ class Reproduce : public testing::CommandTest {
   void SetUp() override {
     std::filesystem::create_directories(path("experiments/paper"));
     write_text(path("experiments/paper/figure-0.toml"),
-               "[task]\nlength = 4\n[model]\nhidden = 4\n[train]\niterations = 20\nbatch = 4\nreport_every = 5\n"
+               "[task.add]\nlength = 4\n[model]\nhidden = 4\n[train]\niterations = 20\nbatch = 4\nreport_every = 5\n"
                "[result]\ntitle = 'Figure 0'\npaper = 'Nobody'\nmetric = 'train_loss'\n"
                "[result.quick]\ntrain.iterations = 10\n"
                "[[result.claim]]\nsays = 'bptt learns'\nvalues = { learns = 0.1 }\n"

@@ -27,7 +27,8 @@ using testing::tiny;
 using testing::write_text;
 
 const char* const longer =
-    "[task]\nlength = 30\n[model]\nhidden = 16\n[learner]\nname = \"tbptt\"\npreset = \"paper\"\ntruncation = 5\n"
+    "[task.add]\nlength = 30\n[model]\nhidden = 16\n[learner]\nname = \"tbptt\"\ntbptt.preset = \"paper\"\n"
+    "tbptt.truncation = 5\n"
     "[optimizer]\nschedule = \"plateau\"\n[train]\niterations = 6000\nbatch = 8\nevaluate_every = 200\n"
     "evaluate_batches = 2\n[run]\nthreads = 1\ncheckpoint_every = 37\n";
 
@@ -171,7 +172,7 @@ TEST_F(Runs, TrainsEveryArmSideBySide) {
 }
 
 TEST_F(Runs, ComparesLearnersOverSeeds) {
-  config_file(std::string(tiny) + "[learner]\npreset = \"plain\"\ntruncation = 2\n");
+  config_file(std::string(tiny) + "[learner.tbptt]\npreset = \"plain\"\ntruncation = 2\n");
   const Outcome table = run("compare --quiet tiny.toml --learners bptt,tbptt --seeds 2");
   EXPECT_EQ(table.code, 0) << table.err;
   EXPECT_EQ(lines_in(table.out), 4u) << table.out;
@@ -183,6 +184,10 @@ TEST_F(Runs, ComparesLearnersOverSeeds) {
   const Outcome json = run("compare --quiet tiny.toml --learners bptt --seeds 2 --json");
   EXPECT_EQ(nlohmann::json::parse(json.out).at("runs").size(), 2u);
   expect_refusal(run("compare tiny.toml --learners bptt,tbpt"), "did you mean 'tbptt'?");
+  // An option that one of the learners reads is taken, one that none reads is refused.
+  const std::string both = "compare --quiet tiny.toml --learners bptt,tbptt --set run.name=other ";
+  EXPECT_EQ(run(both + "--set learner.tbptt.truncation=3").code, 0);
+  expect_refusal(run(both + "--set learner.fptt.windows=3"), "learner.fptt.windows is an option of the learner fptt");
 }
 
 TEST_F(Runs, TunesOnValidationAndTrainsTheBest) {

@@ -51,7 +51,8 @@ TEST_F(Stream, AStreamWithoutTheColumnsIsRefused) {
 
 TEST_F(Stream, ABinaryStreamCutMidRowIsReported) {
   std::string raw(4 * 2 * 10 + 3, '\0');
-  const Outcome outcome = stream("small.toml --format raw --set task.channels=2 --set 'task.inputs=[\"0\"]'", raw);
+  const Outcome outcome =
+      stream("small.toml --format raw --set task.series.channels=2 --set 'task.series.inputs=[\"0\"]'", raw);
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(lines_in(outcome.out), 11u);
   EXPECT_NE(outcome.err.find("row 11 was skipped: the input ends after 3 of its 8 bytes"), std::string::npos)
@@ -68,10 +69,12 @@ TEST_F(Stream, ReportsOfManyBrokenRowsGetFewer) {
 
 TEST_F(Stream, BadConfigurationsAreRefusedBeforeAnythingIsRead) {
   for (const auto& [setting, part] : std::vector<std::pair<std::string, std::string>>{
-           {"learner.name=bptt --set learner.preset=custom --set learner.truncation=0", "a stream has none"},
+           {"learner.name=bptt", "a stream has none"},
            {"task.name=add", "task.name must be \"series\""},
-           {"'task.inputs=[]'", "task.inputs must name the columns"},
-           {"task.horizon=0 --set stream.difference=true", "stream.difference needs a task.horizon"},
+           {"'task.series.inputs=[]'", "task.series.inputs must name the columns"},
+           {"task.series.horizon=0 --set stream.difference=true", "stream.difference needs a task.series.horizon"},
+           {"train.batch=4", "train.batch is an option of the command train; here the command is stream"},
+           {"task.series.length=4", "task.series.length is an option of the command train"},
            {"stream.format=xml", "unknown stream.format 'xml'"}}) {
     const Outcome outcome = stream("small.toml --set " + setting, series(0, 3));
     EXPECT_EQ(outcome.code, 2);

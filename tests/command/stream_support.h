@@ -17,8 +17,9 @@ using testing::text_of;
 using testing::write_text;
 
 inline const char* const small =
-    "[task]\nname = \"series\"\ninputs = [\"y\"]\n[model]\nhidden = 4\n[learner]\nname = \"tbptt\"\n"
-    "preset = \"original\"\ntruncation = 3\n[optimizer]\nrate = 0.01\n[stream]\nmetrics_every = 10\n[run]\nthreads = "
+    "[task]\nname = \"series\"\nseries.inputs = [\"y\"]\n[model]\nhidden = 4\n[learner]\nname = \"tbptt\"\n"
+    "[learner.tbptt]\npreset = \"original\"\ntruncation = 3\n[optimizer]\nrate = 0.01\n[stream]\nmetrics_every = "
+    "10\n[run]\nthreads = "
     "1\n";
 
 inline std::string value(int t) { return std::to_string(std::sin(0.4 * t) + 0.01 * (t % 7)); }

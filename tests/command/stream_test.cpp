@@ -62,9 +62,7 @@ TEST_F(Stream, MetricsArePrequential) {
 }
 
 TEST_F(Stream, GoesOnBitForBitFromAPipe) {
-  for (const std::string learner : {"",
-                                    " --set learner.name=fptt --set learner.preset=custom --set learner.truncation=0 "
-                                    "--set learner.window_length=7"}) {
+  for (const std::string learner : {"", " --set learner.name=fptt --set learner.fptt.window_length=7"}) {
     std::filesystem::remove_all(path("runs"));
     const Outcome whole = stream("small.toml --set run.name=whole" + learner, series(0, 145));
     const Outcome first = stream("small.toml --set run.name=parts" + learner, series(0, 61));
@@ -115,7 +113,8 @@ TEST_F(Stream, CsvJsonAndRawAreTheSameStream) {
   }
   const Outcome from_csv = stream("small.toml", csv);
   const Outcome from_json = stream("small.toml --format jsonl --output csv", json);
-  const Outcome from_raw = stream("small.toml --format raw --set task.channels=3 --set 'task.inputs=[\"1\"]'", raw);
+  const Outcome from_raw =
+      stream("small.toml --format raw --set task.series.channels=3 --set 'task.series.inputs=[\"1\"]'", raw);
   EXPECT_EQ(from_csv.code, 0) << from_csv.err;
   EXPECT_EQ(from_json.out, from_csv.out) << from_json.err;
   EXPECT_EQ(from_raw.out, from_csv.out) << from_raw.err;
@@ -130,8 +129,9 @@ TEST_F(Stream, TargetsMayBeOtherColumnsOfTheSameRowAndMayBeMissing) {
   std::string text = "x,y\n";
   for (int t = 0; t < 60; ++t)
     text += fmt::format("{},{}\n", std::sin(t), t % 3 == 0 ? "" : fmt::format("{}", 2 * std::sin(t)));
-  const Outcome outcome =
-      stream("small.toml --set 'task.inputs=[\"x\"]' --set 'task.targets=[\"y\"]' --set task.horizon=0", text);
+  const Outcome outcome = stream(
+      "small.toml --set 'task.series.inputs=[\"x\"]' --set 'task.series.targets=[\"y\"]' --set task.series.horizon=0",
+      text);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(lines_in(outcome.out), 60u);
   const auto result = nlohmann::json::parse(text_of(path("runs/small/result.json")));
@@ -143,7 +143,7 @@ TEST_F(Stream, TargetsMayBeOtherColumnsOfTheSameRowAndMayBeMissing) {
 
 TEST_F(Stream, StreamsKeepTheirOwnStatesInAnyOrder) {
   // Two streams, the second one slower; nothing is learned, so that only states matter.
-  const std::string frozen = "small.toml --set optimizer.rate=0 --set task.standardise=false";
+  const std::string frozen = "small.toml --set optimizer.rate=0 --set task.series.standardise=false";
   std::string mixed = "who,y\n", alone = "who,y\n";
   for (int t = 0; t < 30; ++t) {
     mixed += "a," + value(t) + "\n";
@@ -233,13 +233,14 @@ TEST_F(Stream, EveryStreamingLearnerGoesOnBitForBit) {
     (t < 71 ? first : second) += rows;
   }
   const std::string adaptive =
-      " --set learner.lags=8 --set learner.burn_in=2 --set learner.estimate_every=10 "
-      "--set learner.longest=9 --set learner.positions=4 --set learner.name=adaptive_tbptt";
-  const std::string fpp =
-      " --set learner.preset=custom --set learner.truncation=0 --set learner.fpp_steps=4 "
-      "--set learner.fpp_buffer=30 --set learner.name=";
+      " --set learner.adaptive_tbptt.lags=8 --set learner.adaptive_tbptt.burn_in=2"
+      " --set learner.adaptive_tbptt.estimate_every=10 --set learner.adaptive_tbptt.longest=9"
+      " --set learner.adaptive_tbptt.positions=4 --set learner.adaptive_tbptt.preset=original"
+      " --set learner.adaptive_tbptt.truncation=3 --set learner.name=adaptive_tbptt";
+  const std::string fpp = " --set learner.name=fpp --set learner.fpp.steps=4 --set learner.fpp.buffer=30";
+  const std::string sliding = " --set learner.name=sliding_tbptt --set learner.sliding_tbptt.steps=4";
   const std::string base = "small.toml --set stream.id=who --set stream.slots=2 ";
-  for (const std::string& learner : {adaptive, fpp + "fpp", fpp + "sliding_tbptt"}) {
+  for (const std::string& learner : {adaptive, fpp, sliding}) {
     const Outcome whole = stream(base + "--force --set run.directory=whole" + learner, first + second);
     ASSERT_EQ(whole.code, 0) << whole.err;
     const Outcome part = stream(base + "--force --set run.directory=part" + learner, first);

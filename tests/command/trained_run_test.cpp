@@ -18,7 +18,8 @@ using testing::write_text;
 class TrainedRun : public testing::CommandTest {};
 
 const char* const wave_config =
-    "[task]\nname = \"series\"\npath = \"wave.csv\"\nlength = 10\n[model]\nhidden = 4\n[train]\niterations = 12\nbatch "
+    "[task]\nname = \"series\"\nseries.path = \"wave.csv\"\nseries.length = 10\n[model]\nhidden = "
+    "4\n[train]\niterations = 12\nbatch "
     "= 2\n"
     "evaluate_every = 4\n[run]\nthreads = 1\n";
 
@@ -160,7 +161,7 @@ TEST_F(TrainedRun, PredictsFromLinesAndCarriesTheState) {
 }
 
 TEST_F(TrainedRun, PredictsClasses) {
-  config_file("[task]\nname = \"copy\"\nlength = 5\n[model]\nhidden = 4\n[train]\niterations = 5\nbatch = 4\n");
+  config_file("[task]\nname = \"copy\"\ncopy.length = 5\n[model]\nhidden = 4\n[train]\niterations = 5\nbatch = 4\n");
   const Outcome trained = run("train --quiet tiny.toml");
   ASSERT_EQ(trained.code, 0) << trained.err;
   write_text(path("in"), "1\n2\n");
@@ -185,8 +186,8 @@ TEST_F(TrainedRun, AMovedRunPredictsWithoutItsDataAndEvaluatesWhereItIsTold) {
   EXPECT_EQ(after.out, before.out);
   EXPECT_EQ(run("export copy -o weights.safetensors").code, 0);
   expect_refusal(run("evaluate copy"),
-                 "wave.csv: there is no such file; name it with task.path (--set task.path=FILE)");
-  const Outcome found = run("evaluate copy --json --set task.path=moved.csv");
+                 "wave.csv: there is no such file; name it with task.series.path (--set task.series.path=FILE)");
+  const Outcome found = run("evaluate copy --json --set task.series.path=moved.csv");
   EXPECT_EQ(found.code, 0) << found.err;
   EXPECT_EQ(nlohmann::json::parse(found.out).at("loss"), nlohmann::json::parse(evaluated.out).at("loss"));
   std::filesystem::remove(path("copy/task/interface.json"));

@@ -87,7 +87,7 @@ TEST_F(RealData, WikiTextHasItsTokens) {
 TEST_F(RealData, Text8IsOneLineOfLettersAndSpaces) {
   SKIP_IF_ABSENT("text8-prefix");
   const std::string file = path("text8-prefix/text8.first12500000");
-  const TextOptions options{.unit = TextUnit::characters, .end_of_line = "<eos>"};
+  const TextOptions options{.unit = TokenUnit::characters, .end_of_line = "<eos>"};
   Vocabulary vocabulary;
   EXPECT_EQ(encode_text(file, options, vocabulary).size(), 12500000u);
   EXPECT_EQ(vocabulary.size(), 27u);

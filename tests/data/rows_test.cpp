@@ -81,12 +81,12 @@ TEST(RowFeed, FollowsTheNameOfAFileThatIsReplacedOrCutShort) {
   EXPECT_EQ(next_of(feed), nothing);
 }
 
-RowLayout layout(const std::string& format) {
+RowLayout layout(RowFormat format) {
   return {.format = format, .channels = 3, .id = "who", .inputs = {"b", "a"}, .targets = {"a"}};
 }
 
 TEST(RowParser, FindsColumnsByNameInAnyOrder) {
-  RowParser parser(layout("csv"));
+  RowParser parser(layout(RowFormat::csv));
   ASSERT_TRUE(
       parser.take_header("\xef\xbb\xbf"
                          "a, who,\"b\",date"));
@@ -121,7 +121,7 @@ TEST(RowParser, KnowsAHeaderFromARow) {
 }
 
 TEST(RowParser, ReadsObjects) {
-  RowParser parser(layout("jsonl"));
+  RowParser parser(layout(RowFormat::jsonl));
   StreamRow row;
   parser.parse(R"({"who": 7, "a": 1, "b": 2.5, "more": []})", row);
   EXPECT_EQ(row.id, "7");
@@ -140,7 +140,8 @@ TEST(RowParser, ReadsObjects) {
 }
 
 TEST(RowParser, AMissingTargetIsNoError) {
-  RowParser csv({.inputs = {"x"}, .targets = {"y"}}), json({.format = "jsonl", .inputs = {"x"}, .targets = {"y"}});
+  RowParser csv({.inputs = {"x"}, .targets = {"y"}}),
+      json({.format = RowFormat::jsonl, .inputs = {"x"}, .targets = {"y"}});
   StreamRow row;
   csv.take_header("x,y");
   csv.parse("1,", row);

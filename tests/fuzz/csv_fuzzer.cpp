@@ -10,6 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   read_input(data, size, [&](ByteStream& stream) { check(stream, {}); });
   return read_input(data, size, [&](ByteStream& stream) {
-    check(stream, {.delimiter = ';', .header = "no", .columns = {"1", "0"}});
+    check(stream, {.delimiter = ';', .header = HeaderLine::no, .columns = {"1", "0"}});
   });
 }

@@ -9,8 +9,8 @@ using namespace throughtime;
 /// Every format of a live stream; the bytes come in two pieces.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  for (const char* format : {"csv", "jsonl", "raw"}) {
-    const bool raw = std::string_view(format) == "raw";
+  for (const RowFormat format : {RowFormat::csv, RowFormat::jsonl, RowFormat::raw}) {
+    const bool raw = format == RowFormat::raw;
     RowParser parser({.format = format, .channels = 3, .id = raw ? "2" : "id", .inputs = {raw ? "0" : "x"}});
     RecordCutter cutter(parser.block());
     StreamRow row;
@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (bool overlong = false; cutter.next(record, overlong);) {
         try {
           if (std::exchange(first, false) && parser.take_header(record)) continue;
-          if (!raw && parser.columns().empty() && std::string_view(format) == "csv") continue;
+          if (!raw && parser.columns().empty() && format == RowFormat::csv) continue;
           parser.parse(record, row);
           require(row.ends || row.inputs.size() == 1);
           require(!row.has_targets || row.targets.size() == 1);

@@ -33,19 +33,21 @@ struct Arm {
 };
 
 LearnerConfig config_of(const Arm& arm) {
-  LearnerConfig config;
-  config.name = arm.learner;
-  config.memory = arm.memory;
-  if (arm.learner == "fptt") config.windows = 7, config.form = arm.memory, config.memory = "full";
-  if (arm.learner == "tbptt") config.steps = 9, config.losses = 4, config.stride = 6;
-  if (arm.learner == "fpp") config.fpp.steps = 3, config.fpp.buffer = 5, config.fpp.state_optimizer = arm.memory;
-  if (arm.learner == "sliding_tbptt") config.fpp.steps = 3;
+  LearnerConfig config{.name = arm.learner,
+                       .tbptt = {.steps = 9, .losses = 4, .stride = 6},
+                       .fptt = {.windows = 7},
+                       .fpp = {.steps = 3, .buffer = 5},
+                       .sliding_tbptt = {.steps = 3}};
+  if (arm.learner == "bptt") config.bptt.memory = choice_of<BpttMemory>(arm.memory, "test", "memory");
+  if (arm.learner == "fptt") config.fptt.form = choice_of<FpttForm>(arm.memory, "test", "form");
+  if (arm.learner == "fpp") config.fpp.state_optimizer = choice_of<FppStateRule>(arm.memory, "test", "rule");
   if (arm.learner == "target_propagation") {
-    config.target.block = 4;
-    config.target.init = arm.memory;
-    config.target.dual_before_theta = true;
-    config.target.h_solver = arm.cell == "gru" ? "backward_sweep" : "gradient";
-    if (arm.memory == "persist") config.target.shard = 3;
+    TargetPropagationConfig& target = config.target_propagation;
+    target.block = 4;
+    target.init = choice_of<StateInit>(arm.memory, "test", "init");
+    target.dual_before_theta = true;
+    target.h_solver = arm.cell == "gru" ? StateSolver::backward_sweep : StateSolver::gradient;
+    if (target.init == StateInit::persist) target.shard = 3;
   }
   return config;
 }
@@ -64,7 +66,8 @@ class Lesson {
     OptimizerConfig optimizer;
     optimizer.name = arm.optimizer;
     trainee_.emplace(make_trainee(*engine_, problem_.parameters, optimizer, {.value = 0, .norm = 1}));
-    learner_ = make_learner(config_of(arm), *trainee_, {.steps = 40, .batch = 20, .stretches = 1});
+    learner_ = make_learner(config_of(arm), *trainee_,
+                            {.steps = 40, .batch = 20, .lengths_vary = arm.continues, .stretches = 1});
   }
 
   void learn(std::size_t first, std::size_t end) {
@@ -153,12 +156,10 @@ TEST_P(SteadyTerminal, AllocatesNothing) {
       for (std::int64_t row = 0; row < 20; ++row) problem.window.example.push_back(row);
       const auto engine = make_engine(*problem.model, {.name = engine_name, .threads = 2, .communicator = nullptr});
       Trainee trainee = make_trainee(*engine, problem.parameters, {}, {.value = 0, .norm = 1});
-      LearnerConfig config;
-      config.name = aux ? "bptt" : "fptt";
-      config.aux_losses = aux;
-      config.windows = 7;
-      config.terminal.q = GetParam();
-      config.terminal.q_epoch = 1;
+      const TerminalConfig terminal{.q = choice_of<PriorKind>(GetParam(), "test", "q"), .q_epoch = 1};
+      const LearnerConfig config{.name = aux ? "bptt" : "fptt",
+                                 .bptt = {.aux_losses = true, .windows = 7, .terminal = terminal},
+                                 .fptt = {.windows = 7, .terminal = terminal}};
       const auto learner = make_learner(config, trainee, {.steps = 40, .batch = 20, .terminal = true, .examples = 20});
       const RateFunction rate = [](std::int64_t) { return 1e-3; };
       const auto learn = [&] {
@@ -195,13 +196,14 @@ TEST_P(OnlineSteadyState, AllocatesNothing) {
   EXPECT_EQ(bytes_in_use(), bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(Learners, OnlineSteadyState,
-                         ::testing::Values(LearnerConfig{.name = "tbptt", .preset = "original", .truncation = 10},
-                                           LearnerConfig{.name = "tbptt", .steps = 9, .losses = 4, .stride = 3},
-                                           LearnerConfig{.name = "fptt", .window_length = 6},
-                                           LearnerConfig{.name = "fpp", .fpp = {.steps = 4, .buffer = 20}},
-                                           LearnerConfig{.name = "sliding_tbptt", .fpp = {.steps = 4}}),
-                         [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
+INSTANTIATE_TEST_SUITE_P(
+    Learners, OnlineSteadyState,
+    ::testing::Values(LearnerConfig{.name = "tbptt", .tbptt = {.preset = TbpttPreset::original, .truncation = 10}},
+                      LearnerConfig{.name = "tbptt", .tbptt = {.steps = 9, .losses = 4, .stride = 3}},
+                      LearnerConfig{.name = "fptt", .fptt = {.window_length = 6}},
+                      LearnerConfig{.name = "fpp", .fpp = {.steps = 4, .buffer = 20}},
+                      LearnerConfig{.name = "sliding_tbptt", .sliding_tbptt = {.steps = 4}}),
+    [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
 
 /// Steps with an estimate, the first one included: its room is made with the learner.
 class OnlineEstimates : public ::testing::TestWithParam<LearnerConfig> {};
@@ -210,8 +212,10 @@ TEST_P(OnlineEstimates, AllocateNothing) {
   const Model model(with_head(stack_of("lstm", {20}, 2), "regression", 1));
   const auto engine = make_engine(model, {.name = "cpu", .threads = 1, .communicator = nullptr});
   LearnerConfig config = GetParam();
-  config.estimate.longest = 10, config.estimate.lags = 12, config.estimate.tail = 6;
-  config.estimate.positions = 4, config.estimate.burn_in = 3, config.estimate.every = 30;
+  for (EstimateConfig* estimate : {&config.tbptt.estimate, &config.adaptive_tbptt.estimate}) {
+    estimate->longest = 10, estimate->lags = 12, estimate->tail = 6;
+    estimate->positions = 4, estimate->burn_in = 3, estimate->every = 30;
+  }
   OnlineLearner online(*engine, initialise(model, {}, 1), {.learner = config, .slots = 2});
   const auto beta = [&] {
     const auto known = online.diagnostics();
@@ -234,20 +238,22 @@ TEST_P(OnlineEstimates, AllocateNothing) {
   EXPECT_GE(estimates, 4);
 }
 
-LearnerConfig estimating(const std::string& norm, const std::string& gradient_size, const std::string& decay) {
-  LearnerConfig config{.name = "adaptive_tbptt", .preset = "original", .truncation = 4};
-  config.estimate.norm = norm, config.estimate.gradient_size = gradient_size, config.estimate.decay = decay;
-  config.estimate.repeats = 2;
-  return config;
+LearnerConfig estimating(PhiNorm norm, GradientSize gradient_size, DecayRule decay) {
+  return {.name = "adaptive_tbptt",
+          .adaptive_tbptt = {.preset = TbpttPreset::original,
+                             .truncation = 4,
+                             .estimate = {.repeats = 2, .decay = decay, .norm = norm, .gradient_size = gradient_size}}};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Learners, OnlineEstimates,
-    ::testing::Values(estimating("euclidean", "norms", "regression"), estimating("per_layer", "vectors", "max"),
-                      estimating("weighted", "exact", "quantile"),
-                      LearnerConfig{
-                          .name = "tbptt", .preset = "original", .truncation = 10, .estimate = {.logged = 3}}),
-    [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
+INSTANTIATE_TEST_SUITE_P(Learners, OnlineEstimates,
+                         ::testing::Values(estimating(PhiNorm::euclidean, GradientSize::norms, DecayRule::regression),
+                                           estimating(PhiNorm::per_layer, GradientSize::vectors, DecayRule::max),
+                                           estimating(PhiNorm::weighted, GradientSize::exact, DecayRule::quantile),
+                                           LearnerConfig{.name = "tbptt",
+                                                         .tbptt = {.preset = TbpttPreset::original,
+                                                                   .truncation = 10,
+                                                                   .estimate = {.logged = 3}}}),
+                         [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
 
 }  // namespace
 }  // namespace throughtime::testing

@@ -46,10 +46,12 @@ class RecordingEngine final : public ForwardingEngine {
 
 /// A learner on a recording engine, with plain gradient steps.
 struct Lesson {
-  Lesson(const Problem& problem, const LearnerConfig& config, int longest_stretch, double rate = 0)
+  template <class Config>
+  Lesson(const Problem& problem, const Config& config, int longest_stretch, double rate = 0)
       : engine(*problem.model),
         trainee(make_trainee(engine, problem.parameters, sgd(), {})),
-        learner(make_learner(config, trainee, {.steps = longest_stretch, .batch = problem.window.batch})),
+        learner(make_learner(config, trainee,
+                             {.steps = longest_stretch, .batch = problem.window.batch, .lengths_vary = true})),
         rate(rate) {}
   static OptimizerConfig sgd() {
     OptimizerConfig config;

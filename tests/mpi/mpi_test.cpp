@@ -27,10 +27,11 @@ class MpiTest : public CommandTest {
     return shell(mpirun(ranks) + THROUGHTIME_COMMAND + " " + arguments + " </dev/null");
   }
   void write_config(const std::string& learner, const std::string& more = "") const {
-    write_text(path("run.toml"), "[task]\nname = \"stochastic_world\"\nlength = 12\n[model]\nhidden = 8\n" + more +
-                                     "[learner]\n" + learner +
-                                     "[train]\niterations = 30\nbatch = 6\nevaluate_every = 10\nreport_every = 5\n"
-                                     "[run]\nthreads = 1\ncheckpoint_every = 10\n");
+    write_text(path("run.toml"),
+               "[task]\nname = \"stochastic_world\"\nstochastic_world.length = 12\n[model]\nhidden = 8\n" + more +
+                   "[learner]\n" + learner +
+                   "[train]\niterations = 30\nbatch = 6\nevaluate_every = 10\nreport_every = 5\n"
+                   "[run]\nthreads = 1\ncheckpoint_every = 10\n");
   }
   nlohmann::json result(const std::string& run) const {
     return nlohmann::json::parse(text_of(path(run + "/result.json")));
@@ -48,14 +49,14 @@ class MpiTest : public CommandTest {
 
 class MpiLearners : public MpiTest, public ::testing::WithParamInterface<const char*> {};
 
-INSTANTIATE_TEST_SUITE_P(Methods, MpiLearners,
-                         ::testing::Values("name = \"bptt\"\n",
-                                           "name = \"tbptt\"\npreset = \"paper\"\ntruncation = 4\n",
-                                           "name = \"fptt\"\nwindows = 3\n",
-                                           "name = \"target_propagation\"\ntprop_block = 4\n",
-                                           "name = \"fpp\"\nfpp_steps = 4\nfpp_buffer = 20\n",
-                                           "name = \"adaptive_tbptt\"\nlags = 20\nburn_in = 4\nlongest = 8\n"
-                                           "estimate_every = 5\n"));
+INSTANTIATE_TEST_SUITE_P(
+    Methods, MpiLearners,
+    ::testing::Values("name = \"bptt\"\n", "name = \"tbptt\"\ntbptt.preset = \"paper\"\ntbptt.truncation = 4\n",
+                      "name = \"fptt\"\nfptt.windows = 3\n",
+                      "name = \"target_propagation\"\ntarget_propagation.block = 4\n",
+                      "name = \"fpp\"\nfpp.steps = 4\nfpp.buffer = 20\n",
+                      "name = \"adaptive_tbptt\"\n[learner.adaptive_tbptt]\nlags = 20\nburn_in = 4\n"
+                      "longest = 8\nestimate_every = 5\n"));
 
 TEST_P(MpiLearners, TrainOnAnyNumberOfRanksWhatOneProcessTrains) {
   write_config(GetParam(), "dropout_output = 0.2\n");
@@ -75,7 +76,7 @@ TEST_P(MpiLearners, TrainOnAnyNumberOfRanksWhatOneProcessTrains) {
 }
 
 TEST_F(MpiTest, TwoRunsOnThreeRanksAreEqualToTheBit) {
-  write_config("name = \"fptt\"\nwindows = 3\n");
+  write_config("name = \"fptt\"\nfptt.windows = 3\n");
   for (const char* directory : {"a", "b"})
     ASSERT_EQ(on_ranks(3, std::string("train run.toml --quiet --set run.directory=") + directory).code, 0);
   EXPECT_EQ(metrics_without_times(path("a")), metrics_without_times(path("b")));
@@ -83,7 +84,7 @@ TEST_F(MpiTest, TwoRunsOnThreeRanksAreEqualToTheBit) {
 }
 
 TEST_F(MpiTest, ARunGoesOnWithAnotherNumberOfRanks) {
-  write_config("name = \"tbptt\"\npreset = \"paper\"\ntruncation = 4\n");
+  write_config("name = \"tbptt\"\ntbptt.preset = \"paper\"\ntbptt.truncation = 4\n");
   ASSERT_EQ(on_ranks(2, "train run.toml --quiet --set run.directory=whole").code, 0);
   ASSERT_EQ(on_ranks(3, "train run.toml --quiet --set run.directory=parts --set train.iterations=20").code, 0);
   const Outcome resumed = on_ranks(2, "train --resume parts --quiet --set train.iterations=30");

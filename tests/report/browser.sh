@@ -18,9 +18,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 for learner in bptt fptt; do
+  settings=(--set learner.name=$learner)
+  [[ $learner == bptt ]] || settings+=(--set learner.fptt.windows=2)
   for seed in 1 2; do
-    "$command" train "$(dirname "$0")/../../experiments/add-bptt.toml" --quiet --set learner.name=$learner \
-      --set learner.windows=2 --set task.length=10 --set model.hidden=8 --set train.iterations=60 --set train.batch=8 \
+    "$command" train "$(dirname "$0")/../../experiments/add-bptt.toml" --quiet "${settings[@]}" \
+      --set task.add.length=10 --set model.hidden=8 --set train.iterations=60 --set train.batch=8 \
       --set train.evaluate_every=10 --set train.evaluate_batches=1 --set train.report_every=5 --set train.seed=$seed \
       --set "run.name=<b>$learner-$seed" --set "run.directory=$work/runs/$learner-$seed" >/dev/null
   done

@@ -26,7 +26,7 @@ TEST(ReadRun, TakesAllThatAWholeRunTells) {
   EXPECT_EQ(run.option("learner.name"), "fptt");
   EXPECT_EQ(run.config.front().first, "task.name");  // the file's order, not the alphabet's
   EXPECT_TRUE(run.finished);
-  EXPECT_EQ(run.result_number("metrics.test_mse"), 0.25);
+  EXPECT_EQ(run.result.number("metrics.test_mse"), 0.25);
   EXPECT_EQ(run.series.at("train_loss").x, (std::vector<double>{10, 20}));
   EXPECT_EQ(run.series.at("train_loss").y, (std::vector<double>{1, 0.5}));
   EXPECT_TRUE(run.troubles.empty()) << run.troubles.front();

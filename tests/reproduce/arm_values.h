@@ -7,7 +7,7 @@
 
 namespace throughtime::testing {
 
-inline const Measure mse{"validation_mse", "last"};
+inline const Measure mse{"validation_mse", MeasureHow::last};
 
 /// Values of the arms a, b, c, ... with seeds 1, 2, 3, ...
 inline ArmValues results(const std::vector<std::vector<double>>& arms) {

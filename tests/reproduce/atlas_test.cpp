@@ -41,7 +41,7 @@ TEST(Atlas, AClaimIsJudgedAtFullScaleWhereAllItsArmsWereRunElseAtQuickScale) {
   const auto claim = [](const std::string& says, const std::string& than) {
     return Claim{.says = says,
                  .measure = mse,
-                 .rules = {{.kind = "less", .arms = {"a"}, .than = {than}, .measure = mse, .trend = true}}};
+                 .rules = {{.kind = RuleKind::less, .arms = {"a"}, .than = {than}, .measure = mse, .trend = true}}};
   };
   spec.claims = {claim("a beats b", "b"), claim("a beats c", "c")};
   StoredResult stored{.scale = Scale::full, .version = "0", .commit = "large", .engine = "cpu"};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "reproduce/arm_values.h"
+#include "reproduce/atlas.h"
 #include "support/scratch.h"
 
 namespace throughtime::testing {
@@ -26,7 +27,7 @@ RunGroup group_with(const std::string& arm, const std::string& metric, const std
 TEST(ClaimCurve, IsThatOfTheMeasureOrOfWhatIsBehindIt) {
   const auto behind = [](const std::string& measured, const std::string& recorded, std::size_t values = 3) {
     const std::vector<double> curve(values, 1.0);
-    return curve_behind({measured, "last"}, {group_with("a", recorded, curve)});
+    return curve_behind({measured, MeasureHow::last}, {group_with("a", recorded, curve)});
   };
   EXPECT_EQ(behind("relative_bias", "relative_bias"), "relative_bias");
   EXPECT_EQ(behind("best.validation_mse", "validation_mse"), "validation_mse");
@@ -40,7 +41,7 @@ TEST(ClaimCurve, HasTheArmsOfTheClaimAndThePapersValuesWhereTheyAreHeights) {
   const std::vector<RunGroup> groups = {group_with("a", "validation_mse", {3, 2}),
                                         group_with("b", "validation_mse", {2, 1}),
                                         group_with("stranger", "validation_mse", {9, 8})};
-  Claim claim{.says = "a beats b", .measure = {"best.validation_mse", "result"}, .values = {{"a", 0.5}}};
+  Claim claim{.says = "a beats b", .measure = {"best.validation_mse", MeasureHow::result}, .values = {{"a", 0.5}}};
   claim.show = {"a", "b"};
   const Chart chart = claim_chart(claim, groups);
   EXPECT_EQ(chart.title, "validation mse");
@@ -48,9 +49,9 @@ TEST(ClaimCurve, HasTheArmsOfTheClaimAndThePapersValuesWhereTheyAreHeights) {
   EXPECT_EQ(chart.curves.size(), 2u);
   ASSERT_EQ(chart.references.size(), 1u);
   EXPECT_EQ(chart.references[0].label, "paper, a");
-  claim.measure = {"validation_mse", "reach", 0.1};
+  claim.measure = {"validation_mse", MeasureHow::reach, 0.1};
   EXPECT_TRUE(claim_chart(claim, groups).references.empty()) << "iterations are no height";
-  claim.measure = {"best.test_accuracy", "result"};
+  claim.measure = {"best.test_accuracy", MeasureHow::result};
   EXPECT_TRUE(claim_chart(claim, {group_with("a", "train_loss", {3, 2})}).references.empty()) << "another curve";
   EXPECT_TRUE(claim_chart(claim, {group_with("stranger", "train_loss", {3, 2})}).curves.empty());
 }
@@ -59,7 +60,7 @@ TEST(ClaimCurve, ClaimsWithTheSameCurvesShareAPicture) {
   const std::vector<RunGroup> groups = {group_with("a", "validation_mse", {3, 2}),
                                         group_with("b", "validation_mse", {2, 1})};
   const auto claim = [](const std::string& says, const std::string& than) {
-    const Rule rule{.kind = "less", .arms = {"a"}, .than = {than}, .measure = mse, .trend = true};
+    const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {than}, .measure = mse, .trend = true};
     return Claim{.says = says, .measure = mse, .rules = {rule}};
   };
   ResultSpec spec{.name = "paper/figure-0", .file = {}, .arms = {"a", "b", "c"}};
@@ -75,7 +76,7 @@ TEST(ClaimCurve, ClaimsWithTheSameCurvesShareAPicture) {
 TEST(ClaimCurve, IsKeptForClaimsThatDidNotHoldAndShownInTheAtlas) {
   if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
   const ScratchDirectory directory;
-  const Rule rule{.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
   ResultSpec spec{.name = "paper/figure-0.1", .file = {}, .arms = {"a", "b", "c"}};
   spec.claims = {Claim{.says = "a beats b", .measure = mse, .rules = {rule}},
                  Claim{.says = "a beats b again", .measure = mse, .rules = {rule}}};

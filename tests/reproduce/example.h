@@ -6,7 +6,7 @@ namespace throughtime::testing {
 
 /// An experiment with a result: two claims with rules, one that cannot be run.
 inline const std::string experiment =
-    "[task]\nlength = 4\n"
+    "[task.add]\nlength = 4\n"
     "[result]\ntitle = 'Figure 0'\npaper = 'Nobody, 1900'\nmetric = 'train_loss'\n"
     "[result.quick]\ntrain.iterations = 5\ntask.name = 'add'\n"
     "[[result.claim]]\nsays = 'first | beats second'\n[result.claim.values]\nfirst = 0.5\n"

@@ -36,7 +36,7 @@ std::string refusal_of(const std::string& text) {
 TEST(Result, IsReadFromTheExperimentAndIgnoredByTraining) {
   const ScratchDirectory directory;
   const std::string file = directory.write("paper/figure-0.toml", experiment);
-  directory.write("plain.toml", "[task]\nlength = 4\n");
+  directory.write("plain.toml", "[task.add]\nlength = 4\n");
   const std::vector<ResultSpec> specs = find_results(directory.path());
   ASSERT_EQ(specs.size(), 1u);
   EXPECT_EQ(specs[0].name, "paper/figure-0");
@@ -102,20 +102,18 @@ RunRecord run_with(const std::vector<double>& losses) {
 
 TEST(Result, MeasuresOfACurve) {
   const RunRecord run = run_with({4, 3, 1, 2});
-  const auto measured = [&](const std::string& how, double level) {
-    return measure_run({"train_loss", how, level}, run);
-  };
-  EXPECT_EQ(measured("last", 0), 2);
-  EXPECT_EQ(measured("final", 0), 2);
-  EXPECT_EQ(measured("lowest", 0), 1);
-  EXPECT_EQ(measured("highest", 0), 4);
-  EXPECT_EQ(measured("mean", 0), 2.5);
-  EXPECT_EQ(measured("decay", 0), 0.5);
-  EXPECT_EQ(measured("reach", 3), 20);
-  EXPECT_EQ(measured("reach", 0.5), 40);  // never: the last iteration
-  EXPECT_DOUBLE_EQ(measured("share", 2), 2.0 / 3);
-  EXPECT_EQ(measured("rise", 0), -2);
-  EXPECT_TRUE(std::isnan(measure_run({"other", "last"}, run)));
+  const auto measured = [&](MeasureHow how, double level) { return measure_run({"train_loss", how, level}, run); };
+  EXPECT_EQ(measured(MeasureHow::last, 0), 2);
+  EXPECT_EQ(measured(MeasureHow::final, 0), 2);
+  EXPECT_EQ(measured(MeasureHow::lowest, 0), 1);
+  EXPECT_EQ(measured(MeasureHow::highest, 0), 4);
+  EXPECT_EQ(measured(MeasureHow::mean, 0), 2.5);
+  EXPECT_EQ(measured(MeasureHow::decay, 0), 0.5);
+  EXPECT_EQ(measured(MeasureHow::reach, 3), 20);
+  EXPECT_EQ(measured(MeasureHow::reach, 0.5), 40);  // never: the last iteration
+  EXPECT_DOUBLE_EQ(measured(MeasureHow::share, 2), 2.0 / 3);
+  EXPECT_EQ(measured(MeasureHow::rise, 0), -2);
+  EXPECT_TRUE(std::isnan(measure_run({"other", MeasureHow::last}, run)));
 }
 
 TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {

@@ -17,7 +17,7 @@ Answer met(const Rule& rule, const std::vector<std::vector<double>>& arms) {
 }
 
 TEST(VerdictRule, BelowCountsTheSeedsThatAreBelow) {
-  const Rule rule{.kind = "below", .arms = {"a"}, .measure = mse, .high = 0.01, .share = 0.8};
+  const Rule rule{.kind = RuleKind::below, .arms = {"a"}, .measure = mse, .high = 0.01, .share = 0.8};
   EXPECT_EQ(met(rule, {{0.001, 0.002, 0.009, 0.0099, 0.5}}), Answer::yes);  // 4 of 5
   EXPECT_EQ(met(rule, {{0.001, 0.002, 0.009, 0.0101, 0.5}}), Answer::no);   // 3 of 5
   EXPECT_EQ(met(rule, {{0.01}}), Answer::no);
@@ -26,56 +26,56 @@ TEST(VerdictRule, BelowCountsTheSeedsThatAreBelow) {
 }
 
 TEST(VerdictRule, WithoutAShareTheMeanCounts) {
-  const Rule above{.kind = "above", .arms = {"a"}, .measure = mse, .low = 0.15};
+  const Rule above{.kind = RuleKind::above, .arms = {"a"}, .measure = mse, .low = 0.15};
   EXPECT_EQ(met(above, {{0.10, 0.21}}), Answer::yes);
   EXPECT_EQ(met(above, {{0.10, 0.19}}), Answer::no);
-  const Rule between{.kind = "between", .arms = {"a"}, .measure = mse, .low = 0.51, .high = 0.54};
+  const Rule between{.kind = RuleKind::between, .arms = {"a"}, .measure = mse, .low = 0.51, .high = 0.54};
   EXPECT_EQ(met(between, {{0.51}}), Answer::yes);
   EXPECT_EQ(met(between, {{0.5099}}), Answer::no);
   EXPECT_EQ(met(between, {{0.5401}}), Answer::no);
 }
 
 TEST(VerdictRule, WithinIsADistanceFromThePapersValue) {
-  const Rule rule{.kind = "within", .arms = {"a"}, .measure = mse, .margin = 0.05};
+  const Rule rule{.kind = RuleKind::within, .arms = {"a"}, .measure = mse, .margin = 0.05};
   EXPECT_EQ(met(rule, {{1.02, 1.06}}), Answer::yes);
   EXPECT_EQ(met(rule, {{1.02, 1.10}}), Answer::no);
   EXPECT_EQ(met(rule, {{0.94}}), Answer::no);
-  const Rule share{.kind = "within", .arms = {"a"}, .measure = mse, .percent = 3};
+  const Rule share{.kind = RuleKind::within, .arms = {"a"}, .measure = mse, .percent = 3};
   EXPECT_EQ(met(share, {{1.029}}), Answer::yes);
   EXPECT_EQ(met(share, {{1.031}}), Answer::no);
 }
 
 TEST(VerdictRule, LessAndGreaterAskForTheirMargin) {
-  const Rule less{.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse, .margin = 0.25};
+  const Rule less{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .margin = 0.25};
   EXPECT_EQ(met(less, {{1.0}, {1.25}}), Answer::yes);
   EXPECT_EQ(met(less, {{1.0}, {1.24}}), Answer::no);
   EXPECT_EQ(met(less, {{1.0}}), Answer::unknown);
-  const Rule greater{.kind = "greater", .arms = {"a"}, .than = {"b"}, .measure = mse, .margin = 0.25};
+  const Rule greater{.kind = RuleKind::greater, .arms = {"a"}, .than = {"b"}, .measure = mse, .margin = 0.25};
   EXPECT_EQ(met(greater, {{1.25}, {1.0}}), Answer::yes);
   EXPECT_EQ(met(greater, {{1.0}, {1.25}}), Answer::no);
-  const Rule forgiving{.kind = "less", .arms = {"a"}, .than = {"b", "c"}, .measure = mse, .margin = -0.01};
+  const Rule forgiving{.kind = RuleKind::less, .arms = {"a"}, .than = {"b", "c"}, .measure = mse, .margin = -0.01};
   EXPECT_EQ(met(forgiving, {{1.005}, {1.0}, {1.2}}), Answer::yes);
   EXPECT_EQ(met(forgiving, {{1.02}, {1.0}, {1.2}}), Answer::no);  // worse than the best of them
 }
 
 TEST(VerdictRule, WithoutAMarginATieIsNotLess) {
-  const Rule less{.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse};
+  const Rule less{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse};
   EXPECT_EQ(met(less, {{1.0}, {1.001}}), Answer::yes);
   EXPECT_EQ(met(less, {{1.0}, {1.0}}), Answer::no);
   EXPECT_EQ(met(less, {{broke}, {1.0}}), Answer::no);
 }
 
 TEST(VerdictRule, APercentageIsOfTheOtherMean) {
-  const Rule greater{.kind = "greater", .arms = {"a"}, .than = {"b"}, .measure = mse, .percent = 30};
+  const Rule greater{.kind = RuleKind::greater, .arms = {"a"}, .than = {"b"}, .measure = mse, .percent = 30};
   EXPECT_EQ(met(greater, {{13.1}, {10}}), Answer::yes);
   EXPECT_EQ(met(greater, {{12.9}, {10}}), Answer::no);
-  const Rule forgiving{.kind = "less", .arms = {"a"}, .than = {"b", "c"}, .measure = mse, .percent = -2};
+  const Rule forgiving{.kind = RuleKind::less, .arms = {"a"}, .than = {"b", "c"}, .measure = mse, .percent = -2};
   EXPECT_EQ(met(forgiving, {{101.9}, {100}, {200}}), Answer::yes);
   EXPECT_EQ(met(forgiving, {{102.1}, {100}, {200}}), Answer::no);
 }
 
 TEST(VerdictRule, NearLooksAtBothSides) {
-  const Rule near{.kind = "near", .arms = {"a"}, .than = {"b"}, .measure = mse, .percent = 2};
+  const Rule near{.kind = RuleKind::near, .arms = {"a"}, .than = {"b"}, .measure = mse, .percent = 2};
   EXPECT_EQ(met(near, {{101.9}, {100}}), Answer::yes);
   EXPECT_EQ(met(near, {{98.1}, {100}}), Answer::yes);
   EXPECT_EQ(met(near, {{97.9}, {100}}), Answer::no);
@@ -83,7 +83,7 @@ TEST(VerdictRule, NearLooksAtBothSides) {
 }
 
 TEST(VerdictRule, RatioOfMeansLiesBetweenItsBounds) {
-  const Rule ratio{.kind = "ratio", .arms = {"a"}, .than = {"b"}, .measure = mse, .low = 0.08, .high = 0.13};
+  const Rule ratio{.kind = RuleKind::ratio, .arms = {"a"}, .than = {"b"}, .measure = mse, .low = 0.08, .high = 0.13};
   EXPECT_EQ(met(ratio, {{8}, {100}}), Answer::yes);
   EXPECT_EQ(met(ratio, {{13.1}, {100}}), Answer::no);
   EXPECT_EQ(met(ratio, {{7.9}, {100}}), Answer::no);
@@ -91,33 +91,34 @@ TEST(VerdictRule, RatioOfMeansLiesBetweenItsBounds) {
 }
 
 TEST(VerdictRule, TheLowestOfAllIsAmongItsArms) {
-  const Rule lowest{.kind = "lowest", .arms = {"a", "b"}, .than = {"c", "d"}, .measure = mse};
+  const Rule lowest{.kind = RuleKind::lowest, .arms = {"a", "b"}, .than = {"c", "d"}, .measure = mse};
   EXPECT_EQ(met(lowest, {{5}, {1}, {2}, {3}}), Answer::yes);
   EXPECT_EQ(met(lowest, {{5}, {2}, {1.9}, {3}}), Answer::no);
   EXPECT_EQ(met(lowest, {{broke}, {1}, {2}, {broke}}), Answer::yes);  // one that broke is the worst
   EXPECT_EQ(met(lowest, {{broke}, {broke}, {2}, {3}}), Answer::no);
   EXPECT_EQ(met(lowest, {{broke}, {broke}, {broke}, {broke}}), Answer::no);
-  const Rule highest{.kind = "highest", .arms = {"a"}, .than = {"b"}, .measure = mse};
+  const Rule highest{.kind = RuleKind::highest, .arms = {"a"}, .than = {"b"}, .measure = mse};
   EXPECT_EQ(met(highest, {{2}, {1}}), Answer::yes);
   EXPECT_EQ(met(highest, {{1}, {2}}), Answer::no);
 }
 
 TEST(VerdictRule, SpreadIsFromTheSmallestToTheLargestMean) {
-  const Rule absolute{.kind = "spread", .arms = {"a", "b", "c"}, .measure = mse, .margin = 8};
+  const Rule absolute{.kind = RuleKind::spread, .arms = {"a", "b", "c"}, .measure = mse, .margin = 8};
   EXPECT_EQ(met(absolute, {{110}, {118}, {112}}), Answer::yes);
   EXPECT_EQ(met(absolute, {{110}, {118.5}, {112}}), Answer::no);
   EXPECT_EQ(met(absolute, {{110}, {broke}, {112}}), Answer::no);
-  const Rule relative{.kind = "spread", .arms = {"a", "b"}, .measure = mse, .percent = 10};
+  const Rule relative{.kind = RuleKind::spread, .arms = {"a", "b"}, .measure = mse, .percent = 10};
   EXPECT_EQ(met(relative, {{1.09}, {1}}), Answer::yes);
   EXPECT_EQ(met(relative, {{1.11}, {1}}), Answer::no);
 }
 
 TEST(VerdictRule, DifferencesWidenOrNarrowInOrder) {
-  const Rule narrowing{.kind = "narrowing", .arms = {"a", "b"}, .than = {"c", "d"}, .measure = mse, .trend = true};
+  const Rule narrowing{
+      .kind = RuleKind::narrowing, .arms = {"a", "b"}, .than = {"c", "d"}, .measure = mse, .trend = true};
   EXPECT_EQ(met(narrowing, {{10}, {10}, {5}, {6}}), Answer::yes);  // 5, then 4
   EXPECT_EQ(met(narrowing, {{10}, {10}, {5}, {4}}), Answer::no);
   Rule widening = narrowing;
-  widening.kind = "widening";
+  widening.kind = RuleKind::widening;
   EXPECT_EQ(met(widening, {{10}, {10}, {5}, {4}}), Answer::yes);
   EXPECT_EQ(met(widening, {{10}, {10}, {5}, {5}}), Answer::no);
   EXPECT_EQ(check_rule(widening, results({{10, 11}, {10, 11}, {5, 6}, {4, 5}}), {}).trend, Answer::yes);
@@ -125,24 +126,24 @@ TEST(VerdictRule, DifferencesWidenOrNarrowInOrder) {
 }
 
 TEST(VerdictRule, WelchIsAskedWhereARuleHasAP) {
-  const Rule rule{.kind = "greater", .arms = {"a"}, .than = {"b"}, .measure = mse, .p = 0.05};
+  const Rule rule{.kind = RuleKind::greater, .arms = {"a"}, .than = {"b"}, .measure = mse, .p = 0.05};
   EXPECT_EQ(met(rule, {{2.0, 2.1, 1.9}, {1.0, 1.1, 0.9}}), Answer::yes);
   EXPECT_EQ(met(rule, {{2.0, 4.0, 0.0}, {1.0, 3.0, -1.0}}), Answer::no);
   EXPECT_EQ(met(rule, {{2.0}, {1.0}}), Answer::no);  // one seed cannot say
 }
 
 TEST(VerdictRule, FallingForgivesItsMarginAndMustFallInAll) {
-  const Rule rule{.kind = "falling", .arms = {"a", "b", "c"}, .measure = mse, .margin = 0.25};
+  const Rule rule{.kind = RuleKind::falling, .arms = {"a", "b", "c"}, .measure = mse, .margin = 0.25};
   EXPECT_EQ(met(rule, {{3}, {3.25}, {1}}), Answer::yes);
   EXPECT_EQ(met(rule, {{3}, {3.5}, {1}}), Answer::no);
   EXPECT_EQ(met(rule, {{3}, {3}, {3}}), Answer::no);
-  const Rule rising{.kind = "rising", .arms = {"a", "b"}, .measure = mse};
+  const Rule rising{.kind = RuleKind::rising, .arms = {"a", "b"}, .measure = mse};
   EXPECT_EQ(met(rising, {{1}, {2}}), Answer::yes);
   EXPECT_EQ(met(rising, {{2}, {1}}), Answer::no);
 }
 
 TEST(VerdictRule, ATrendIsToldBeyondTwoStandardErrors) {
-  const Rule rule{.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse, .margin = 100, .trend = true};
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .margin = 100, .trend = true};
   const auto trend = [&](const std::vector<double>& a, const std::vector<double>& b) {
     return check_rule(rule, results({a, b}), {}).trend;
   };
@@ -153,7 +154,7 @@ TEST(VerdictRule, ATrendIsToldBeyondTwoStandardErrors) {
 }
 
 TEST(VerdictRule, EqualSeedsArePaired) {
-  const Rule rule{.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
   ArmValues values = results({{1.0, 5.0, 9.0}, {1.1, 5.1, 9.2}});  // far apart, but each below its partner
   EXPECT_EQ(check_rule(rule, values, {}).trend, Answer::yes);
   EXPECT_TRUE(contrast_of(values, mse, {{"a", 1}, {"b", -1}}).paired);
@@ -166,14 +167,14 @@ TEST(VerdictRule, EqualSeedsArePaired) {
 }
 
 TEST(VerdictRule, ABoundCanBeADirection) {
-  const Rule rising{.kind = "above", .arms = {"a"}, .measure = mse, .low = 0, .trend = true};
+  const Rule rising{.kind = RuleKind::above, .arms = {"a"}, .measure = mse, .low = 0, .trend = true};
   EXPECT_EQ(check_rule(rising, results({{2.0, 3.0}}), {}).trend, Answer::yes);
   EXPECT_EQ(check_rule(rising, results({{-2.0, -3.0}}), {}).trend, Answer::no);
   EXPECT_EQ(check_rule(rising, results({{-1.0, 3.0}}), {}).trend, Answer::unknown);
 }
 
 TEST(VerdictRule, SaysWhatWasSeen) {
-  const Rule rule{.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse};
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse};
   EXPECT_EQ(check_rule(rule, results({{1.0, 2.0}, {3.0, 5.0}}), {}).seen, "-2.5 ± 0.5, p 0.2");
   EXPECT_EQ(rule_text(rule), "validation_mse, last of a less than that of b");
 }

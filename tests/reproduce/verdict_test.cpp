@@ -8,12 +8,13 @@ namespace throughtime::testing {
 namespace {
 
 /// a is below b, and below 0.01.
-const std::vector<Rule> claim = {{.kind = "below", .arms = {"a"}, .measure = mse, .high = 0.01, .share = 0.8},
-                                 {.kind = "less", .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true}};
+const std::vector<Rule> claim = {{.kind = RuleKind::below, .arms = {"a"}, .measure = mse, .high = 0.01, .share = 0.8},
+                                 {.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true}};
 
-std::string word(Scale scale, const std::vector<std::vector<double>>& arms) {
-  return judge(claim, results(arms), {}, scale, 3).word;
+std::string_view word(const std::vector<Rule>& rules, Scale scale, const std::vector<std::vector<double>>& arms) {
+  return name_of(judge(rules, results(arms), {}, scale, 3).word);
 }
+std::string_view word(Scale scale, const std::vector<std::vector<double>>& arms) { return word(claim, scale, arms); }
 
 TEST(Verdict, FullScaleHasThreeWords) {
   EXPECT_EQ(word(Scale::full, {{0.001, 0.002, 0.001}, {0.16, 0.17, 0.16}}), "reproduced");
@@ -36,15 +37,15 @@ TEST(Verdict, QuickScaleNeverSaysReproduced) {
 }
 
 TEST(Verdict, AClaimWithoutADirectionIsToldAtFullScaleOnly) {
-  const std::vector<Rule> level = {{.kind = "below", .arms = {"a"}, .measure = mse, .high = 0.01}};
-  EXPECT_EQ(judge(level, results({{0.001, 0.002, 0.001}}), {}, Scale::full, 3).word, "reproduced");
-  EXPECT_EQ(judge(level, results({{0.1, 0.2, 0.1}}), {}, Scale::full, 3).word, "not reproduced");
-  EXPECT_EQ(judge(level, results({{0.001, 0.002, 0.001}}), {}, Scale::quick, 3).word, "too small to tell");
+  const std::vector<Rule> level = {{.kind = RuleKind::below, .arms = {"a"}, .measure = mse, .high = 0.01}};
+  EXPECT_EQ(word(level, Scale::full, {{0.001, 0.002, 0.001}}), "reproduced");
+  EXPECT_EQ(word(level, Scale::full, {{0.1, 0.2, 0.1}}), "not reproduced");
+  EXPECT_EQ(word(level, Scale::quick, {{0.001, 0.002, 0.001}}), "too small to tell");
 }
 
 TEST(Verdict, SomeOfItsArmsAreTooFewToTell) {
-  const std::vector<Rule> both = {{.kind = "below", .arms = {"a", "b"}, .measure = mse, .high = 0.01}};
-  EXPECT_EQ(judge(both, results({{0.001, 0.002, 0.001}}), {}, Scale::full, 3).word, "too small to tell");
+  const std::vector<Rule> both = {{.kind = RuleKind::below, .arms = {"a", "b"}, .measure = mse, .high = 0.01}};
+  EXPECT_EQ(word(both, Scale::full, {{0.001, 0.002, 0.001}}), "too small to tell");
 }
 
 TEST(Verdict, WithoutNumbersNothingWasRun) {

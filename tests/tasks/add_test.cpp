@@ -9,8 +9,8 @@
 namespace throughtime {
 namespace {
 
-std::unique_ptr<Task> make_add(int length, std::uint64_t seed = 1, const std::string& markers = "halves") {
-  return make_task({.name = "add", .length = length, .markers = markers}, seed);
+std::unique_ptr<Task> make_add(int length, std::uint64_t seed = 1, AddMarkers markers = AddMarkers::halves) {
+  return make_task(AddConfig{.length = length, .markers = markers}, seed);
 }
 
 /// Positions of the markers of a row.
@@ -82,7 +82,7 @@ TEST(AddTask, MarksOneNumberInEachHalfAndAsksForTheirSum) {
 }
 
 TEST(AddTask, MarksAnyTwoNumbersWhenAsked) {
-  const std::unique_ptr<Task> task = make_add(4, 1, "anywhere");
+  const std::unique_ptr<Task> task = make_add(4, 1, AddMarkers::anywhere);
   std::vector<int> pairs(16);
   for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
     const Window& window = task->make_batch(Split::train, iteration, 60);
@@ -148,8 +148,8 @@ TEST(AddTask, ReusesItsStorage) {
 }
 
 TEST(AddTask, RefusesWhatItCannotMake) {
-  EXPECT_REFUSED(make_add(1), "task.length must be at least 2");
-  EXPECT_REFUSED(make_add(8, 1, "halfs"), "did you mean 'halves'");
+  EXPECT_REFUSED(make_add(1), "task.add.length must be at least 2");
+  EXPECT_REFUSED(choice_of<AddMarkers>("halfs", "add", "markers"), "did you mean 'halves'");
   EXPECT_REFUSED(make_add(8)->make_batch(Split::train, 0, 0), "at least 1 row");
   EXPECT_REFUSED(make_add(8)->make_batch(Split::train, std::uint64_t{1} << 46, 1), "does not exist");
   EXPECT_REFUSED(make_task({.name = "ad"}, 1), "did you mean 'add'");

@@ -19,13 +19,13 @@ void expect_steady(const TaskConfig& config) {
 }
 
 TEST(MakingBatches, AllocatesNothingOnceItHasBegun) {
-  expect_steady({.name = "add", .length = 20});
-  expect_steady({.name = "add", .length = 20, .stream = true, .window = 7, .history = 9});
-  expect_steady({.name = "copy", .length = 20});
-  expect_steady({.name = "recall", .length = 9, .variable = true, .history = 30});
-  expect_steady({.name = "recall", .length = 9, .steps = 40});
-  expect_steady({.name = "cycle_world", .length = 9, .history = 3});
-  expect_steady({.name = "stochastic_world", .length = 300});
+  expect_steady({.name = "add", .add = {.length = 20}});
+  expect_steady({.name = "add", .add = {.length = 20, .layout = {.stream = true, .window = 7, .history = 9}}});
+  expect_steady({.name = "copy", .copy = {.length = 20}});
+  expect_steady({.name = "recall", .recall = {.length = 9, .variable = true, .history = 30}});
+  expect_steady({.name = "recall", .recall = {.length = 9, .steps = 40}});
+  expect_steady({.name = "cycle_world", .cycle_world = {.length = 9, .history = 3}});
+  expect_steady({.name = "stochastic_world", .stochastic_world = {.length = 300}});
   ScratchDirectory directory;
   std::string text, numbers;
   for (int i = 0; i < 500; ++i) {
@@ -33,11 +33,11 @@ TEST(MakingBatches, AllocatesNothingOnceItHasBegun) {
     numbers += std::to_string(i % 5) + "," + std::to_string(i) + "\n";
   }
   expect_steady({.name = "text",
-                 .length = 8,
-                 .corpus = "files",
-                 .files = {directory.write("text.txt", text)},
-                 .splits = {0.6, 0.2, 0.2}});
-  expect_steady({.name = "series", .length = 8, .path = directory.write("numbers.csv", numbers)});
+                 .text = {.length = 8,
+                          .corpus = TextCorpus::files,
+                          .files = {directory.write("text.txt", text)},
+                          .splits = {0.6, 0.2, 0.2}}});
+  expect_steady({.name = "series", .series = {.length = 8, .path = directory.write("numbers.csv", numbers)}});
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 TEST(CopyTask, WaitsThenAsksForTheTenSymbols) {
   for (const int symbols : {8, 7}) {
     for (const int wait : {1, 30}) {
-      const auto task = make_task({.name = "copy", .length = wait, .symbols = symbols}, 1);
+      const auto task = make_task(CopyConfig{.length = wait, .symbols = symbols}, 1);
       const std::int32_t blank = symbols, delimiter = symbols + 1;
       EXPECT_EQ(task->steps(), wait + 20);
       EXPECT_EQ(task->input().vocabulary, symbols + 2);
@@ -37,7 +37,7 @@ TEST(CopyTask, WaitsThenAsksForTheTenSymbols) {
 
 TEST(CopyTask, HasTheMemorylessLevelsOfTheAppendix) {
   const auto baseline = [](int wait, int symbols) {
-    return make_task({.name = "copy", .length = wait, .symbols = symbols}, 1)->baseline();
+    return make_task(CopyConfig{.length = wait, .symbols = symbols}, 1)->baseline();
   };
   EXPECT_NEAR(baseline(30, 8), 0.415888, 5e-7);
   EXPECT_NEAR(baseline(200, 8), 0.0945201, 5e-8);
@@ -46,7 +46,7 @@ TEST(CopyTask, HasTheMemorylessLevelsOfTheAppendix) {
 }
 
 TEST(CopyTask, DrawsEverySymbolEquallyOften) {
-  const auto task = make_task({.name = "copy", .length = 1}, 1);
+  const auto task = make_task(CopyConfig{.length = 1}, 1);
   std::array<int, 8> counts = {};
   const Window& window = task->make_batch(Split::train, 0, 4000);
   for (int row = 0; row < 4000; ++row)
@@ -55,8 +55,8 @@ TEST(CopyTask, DrawsEverySymbolEquallyOften) {
 }
 
 TEST(CopyTask, RefusesWhatItCannotMake) {
-  EXPECT_REFUSED(make_task({.name = "copy", .length = 0}, 1), "task.length");
-  EXPECT_REFUSED(make_task({.name = "copy", .symbols = 1}, 1), "task.symbols");
+  EXPECT_REFUSED(make_task(CopyConfig{.length = 0}, 1), "task.copy.length");
+  EXPECT_REFUSED(make_task(CopyConfig{.symbols = 1}, 1), "task.copy.symbols");
 }
 
 }  // namespace

@@ -18,13 +18,10 @@ class Digits : public ::testing::Test {
     write_digits(directory_, "train", 20, 0);
     write_digits(directory_, "t10k", 5, 3);
   }
-  std::unique_ptr<Task> make(const std::string& order, std::uint64_t permutation = 1, double validation = 0.1) const {
-    return make_task({.name = "mnist",
-                      .order = order,
-                      .permutation = permutation,
-                      .validation = validation,
-                      .data = directory_.path()},
-                     1);
+  std::unique_ptr<Task> make(PixelOrder order, std::uint64_t permutation = 1, double validation = 0.1) const {
+    return make_task(
+        MnistConfig{.order = order, .permutation = permutation, .validation = validation, .data = directory_.path()},
+        1);
   }
   /// Which pixel of test image 0 each step shows.
   static std::vector<int> pixels(Task& task) {
@@ -39,7 +36,7 @@ class Digits : public ::testing::Test {
 };
 
 TEST_F(Digits, ShowPixelsInOrderStandardised) {
-  const auto task = make("pixels");
+  const auto task = make(PixelOrder::pixels);
   EXPECT_EQ(task->steps(), 784);
   EXPECT_EQ(task->input().reals, 1);
   EXPECT_EQ(task->loss_steps(), 1);
@@ -50,7 +47,7 @@ TEST_F(Digits, ShowPixelsInOrderStandardised) {
 }
 
 TEST_F(Digits, ShowRows) {
-  const auto task = make("rows");
+  const auto task = make(PixelOrder::rows);
   EXPECT_EQ(task->steps(), 28);
   EXPECT_EQ(task->input().reals, 28);
   const std::vector<int> shown = pixels(*task);
@@ -58,11 +55,11 @@ TEST_F(Digits, ShowRows) {
 }
 
 TEST_F(Digits, ArePermutedBySeedAndRememberIt) {
-  const auto task = make("permuted");
+  const auto task = make(PixelOrder::permuted);
   const std::vector<int> shown = pixels(*task);
-  EXPECT_NE(shown, pixels(*make("pixels")));
-  EXPECT_EQ(shown, pixels(*make("permuted")));
-  const auto other = make("permuted", 2);
+  EXPECT_NE(shown, pixels(*make(PixelOrder::pixels)));
+  EXPECT_EQ(shown, pixels(*make(PixelOrder::permuted)));
+  const auto other = make(PixelOrder::permuted, 2);
   EXPECT_NE(shown, pixels(*other));
   std::vector<int> counts(256);
   for (const int value : shown) ++counts[static_cast<std::size_t>(value)];
@@ -79,7 +76,7 @@ TEST_F(Digits, ArePermutedBySeedAndRememberIt) {
 }
 
 TEST_F(Digits, HoldOutTheEndOfTheTrainingImages) {
-  const auto task = make("rows", 1, 0.25);
+  const auto task = make(PixelOrder::rows, 1, 0.25);
   EXPECT_EQ(task->batches(Split::train, 4), 4);                             // 15
   EXPECT_EQ(task->batches(Split::validation, 4), 2);                        // 5
   EXPECT_EQ(label_at(task->make_batch(Split::validation, 0, 4), 0, 0), 5);  // image 15
@@ -90,27 +87,27 @@ TEST_F(Digits, HoldOutTheEndOfTheTrainingImages) {
   std::multiset<int> wanted;
   for (int image = 0; image < 15; ++image) wanted.insert(31 * image % 256);
   EXPECT_EQ(first_pixels, wanted);
-  EXPECT_FALSE(make("rows", 1, 0)->has(Split::validation));
+  EXPECT_FALSE(make(PixelOrder::rows, 1, 0)->has(Split::validation));
 }
 
 TEST_F(Digits, BaselineIsTheMostFrequentClass) {
   write_digits(directory_, "train", 24, 0);  // classes 0 to 3 three times: class 0 is first
   write_digits(directory_, "t10k", 20, 0);
-  EXPECT_DOUBLE_EQ(make("rows")->baseline(), 0.1);
+  EXPECT_DOUBLE_EQ(make(PixelOrder::rows)->baseline(), 0.1);
 }
 
 TEST_F(Digits, RefuseWhatTheyCannotRead) {
-  EXPECT_REFUSED(make("pixel"), "did you mean 'pixels'");
-  EXPECT_REFUSED(make("rows", 1, 1.0), "task.validation");
+  EXPECT_REFUSED(choice_of<PixelOrder>("pixel", "mnist", "order"), "did you mean 'pixels'");
+  EXPECT_REFUSED(make(PixelOrder::rows, 1, 1.0), "task.mnist.validation");
   directory_.write("mnist/t10k-labels-idx1-ubyte", big_endian(0x801) + big_endian(2) + std::string("\1\2"));
-  EXPECT_REFUSED(make("rows"), "one label for each of the 5 images");
+  EXPECT_REFUSED(make(PixelOrder::rows), "one label for each of the 5 images");
   std::filesystem::remove((directory_ / "mnist/t10k-images-idx3-ubyte").string());
-  EXPECT_REFUSED(make("rows"), "t10k-images-idx3-ubyte");
+  EXPECT_REFUSED(make(PixelOrder::rows), "t10k-images-idx3-ubyte");
 }
 
 TEST(Mnist, HasItsImagesAndItsBaseline) {
   REQUIRE_REAL_DATA(data, "mnist/train-images-idx3-ubyte.gz");
-  const auto task = make_task({.name = "mnist", .data = data}, 1);
+  const auto task = make_task(MnistConfig{.data = data}, 1);
   EXPECT_EQ(task->batches(Split::train, 128), 422);  // 54,000
   EXPECT_EQ(task->batches(Split::validation, 1), 6000);
   EXPECT_EQ(task->batches(Split::test, 1), 10000);
@@ -127,7 +124,7 @@ TEST(Mnist, HasItsImagesAndItsBaseline) {
 
 TEST(Cifar10, ShowsThreeColoursPerStep) {
   REQUIRE_REAL_DATA(data, "cifar10/test_batch.bin");
-  const auto task = make_task({.name = "cifar10", .validation = 0, .data = data}, 1);
+  const auto task = make_task(Cifar10Config{.validation = 0, .data = data}, 1);
   EXPECT_EQ(task->steps(), 1024);
   EXPECT_EQ(task->input().reals, 3);
   EXPECT_EQ(task->batches(Split::train, 100), 500);

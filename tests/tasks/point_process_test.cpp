@@ -43,7 +43,7 @@ class SmallPoints : public ::testing::Test {
     train_ = directory_.write("train.csv", "time,mark,sequence\n1,a,0\n1.5,b,0\n3,a,0\n0,b,1\n4,b,1\n7,c,2\n");
     test_ = directory_.write("test.csv", "time,mark\n0,a\n1,b\n3,a\n6,c\n10,a\n");
   }
-  TaskConfig config() const { return {.name = "point_process", .length = 2, .files = {train_, test_}, .scale = 2}; }
+  PointProcessConfig config() const { return {.length = 2, .files = {train_, test_}, .scale = 2}; }
   ScratchDirectory directory_;
   std::string train_, test_;
 };
@@ -60,7 +60,7 @@ TEST_F(SmallPoints, ReadsAMarkAFlagAndAnIntervalAndAsksForTheNext) {
 }
 
 TEST_F(SmallPoints, ResetsAtSequencesWhereAsked) {
-  TaskConfig resets = config();
+  PointProcessConfig resets = config();
   resets.reset_sequences = true;
   const auto task = make_task(resets, 1);
   const std::vector<Row> rows = columns(*task, Split::train, 1)[0];
@@ -74,7 +74,7 @@ TEST_F(SmallPoints, RandomPlacesResetWhereTheirSequencesStart) {
     for (int event = 0; event < 4 + sequence; ++event)
       events += std::to_string(event) + (event % 2 == 0 ? ",a," : ",b,") + std::to_string(sequence) + "\n";
   for (const bool resets : {true, false}) {
-    TaskConfig given = config();
+    PointProcessConfig given = config();
     const std::string many = directory_.write("many.csv", events);
     given.files = {many, many};
     given.reset_sequences = resets;
@@ -107,11 +107,11 @@ TEST_F(SmallPoints, HalvesTheRowsOfTheTestFile) {
 }
 
 TEST_F(SmallPoints, TakesThreeFilesOrCutsOneByShares) {
-  TaskConfig three = config();
+  PointProcessConfig three = config();
   three.files = {train_, test_, train_};
   EXPECT_EQ(columns(*make_task(three, 1), Split::validation, 1)[0].size(), 4u);
   EXPECT_EQ(columns(*make_task(three, 1), Split::test, 1)[0].size(), 3u);
-  TaskConfig one = config();
+  PointProcessConfig one = config();
   one.files = {test_};
   one.splits = {0.5, 0.25, 0.25};
   const auto task = make_task(one, 1);
@@ -150,7 +150,7 @@ TEST_F(SmallPoints, KeepsTheMarksOfARun) {
 }
 
 TEST_F(SmallPoints, RefusesWhatItCannotRead) {
-  TaskConfig wrong = config();
+  PointProcessConfig wrong = config();
   wrong.files = {train_, test_, test_, test_};
   EXPECT_REFUSED(make_task(wrong, 1), "one file, two (train, test) or three");
   wrong.files = {(directory_ / "absent.csv").string()};
@@ -165,14 +165,14 @@ TEST_F(SmallPoints, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(make_task(wrong, 1), "no number that a 32-bit float can hold");
   wrong = config();
   wrong.scale = 0;
-  EXPECT_REFUSED(make_task(wrong, 1), "task.scale must be a positive number");
+  EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.scale must be a positive number");
   wrong = config();
   wrong.delimiter = ";;";
-  EXPECT_REFUSED(make_task(wrong, 1), "task.delimiter must be one character");
-  wrong = {.name = "point_process", .fold = 6};
-  EXPECT_REFUSED(make_task(wrong, 1), "task.fold must be between 1 and 5");
+  EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.delimiter must be one character");
+  wrong = {.fold = 6};
+  EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.fold must be between 1 and 5");
   ScratchDirectory empty;
-  EXPECT_REFUSED(make_task({.name = "point_process", .data = empty.path()}, 1), "book_order/time-1-train.txt");
+  EXPECT_REFUSED(make_task(PointProcessConfig{.data = empty.path()}, 1), "book_order/time-1-train.txt");
   EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 4), "too few for 4 columns");
 }
 
@@ -209,7 +209,7 @@ TEST(PointScores, PublishedOnesDropTheLastChunkAndSkipTwentySteps) {
 
 TEST(BookOrders, HaveThePublishedCounts) {
   REQUIRE_REAL_DATA(data, "book_order/time-1-train.txt");
-  const auto task = make_task({.name = "point_process", .length = 500, .data = data}, 1);
+  const auto task = make_task(PointProcessConfig{.length = 500, .data = data}, 1);
   const auto rows = [&](Split split, int batch) {
     std::int64_t steps = 0;
     for (std::int64_t i = 0; i < task->batches(split, batch); ++i)
@@ -231,7 +231,7 @@ TEST(BookOrders, HaveThePublishedCounts) {
 TEST(BookOrders, EveryFoldHasAsManyEvents) {
   REQUIRE_REAL_DATA(data, "book_order/time-5-train.txt");
   for (int fold = 2; fold <= 5; ++fold) {
-    const auto task = make_task({.name = "point_process", .length = 5184, .data = data, .fold = fold}, 1);
+    const auto task = make_task(PointProcessConfig{.length = 5184, .fold = fold, .data = data}, 1);
     EXPECT_EQ(task->make_batch(Split::train, 0, 64).steps, 5184);
     EXPECT_EQ(task->make_batch(Split::test, 0, 64).steps, 646);
   }

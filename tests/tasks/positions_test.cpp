@@ -11,23 +11,23 @@ namespace {
 using testing::contents;
 
 TaskConfig config_of(const std::string& name) {
-  TaskConfig config;
-  config.name = name;
-  config.length = 40;
-  config.period = 5;
-  return config;
+  return {.name = name,
+          .add = {.length = 40},
+          .copy = {.length = 40},
+          .recall = {.length = 40},
+          .cycle_world = {.length = 40, .period = 5},
+          .stochastic_world = {.length = 40}};
 }
 
 std::vector<TaskConfig> configs() {
   std::vector<TaskConfig> list;
   for (const char* name : {"add", "copy", "recall", "cycle_world", "stochastic_world"}) list.push_back(config_of(name));
   TaskConfig variable = config_of("recall");
-  variable.variable = true;
-  variable.steps = 400;
+  variable.recall.variable = true;
+  variable.recall.steps = 400;
   list.push_back(variable);
   TaskConfig stream = config_of("add");
-  stream.stream = true;
-  stream.window = 7;
+  stream.add.layout = {.stream = true, .window = 7};
   list.push_back(stream);
   return list;
 }
@@ -66,10 +66,7 @@ TEST(Positions, HaveOneLossEachAtTheLastStep) {
 
 TEST(Positions, AreDataOfTheColumns) {
   // A recall stream of one block length: what is asked for at a place is what the stream asks for there.
-  TaskConfig config = config_of("recall");
-  config.steps = 200;
-  config.length = 200;
-  const std::unique_ptr<Task> task = make_task(config, 5);
+  const std::unique_ptr<Task> task = make_task(RecallConfig{.length = 200, .steps = 200}, 5);
   std::set<std::vector<std::int32_t>> columns;
   const Window& batch = task->make_batch(Split::train, 0, 4);
   for (int row = 0; row < 4; ++row)
@@ -108,9 +105,8 @@ TEST(Positions, OfASequenceMayBeginBeforeIt) {
 TEST(Positions, RefuseDataThatIsTooShort) {
   EXPECT_REFUSED(make_task(config_of("add"), 5)->make_positions(0, 4, 6, 41),
                  "[add] lags and burn-in together (41 steps) are longer than a row of the training data (40 steps)");
-  TaskConfig config = config_of("recall");
-  config.steps = 25;
-  EXPECT_REFUSED(make_task(config, 5)->make_positions(0, 4, 6, 30), "lower learner.lags");
+  EXPECT_REFUSED(make_task(RecallConfig{.length = 40, .steps = 25}, 5)->make_positions(0, 4, 6, 30),
+                 "lower lags or burn_in of the learner");
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::map<int, int> replay(const std::vector<std::int32_t>& tokens, bool mark_fir
 }
 
 struct Arm {
-  std::string generator;
+  RecallGenerator generator;
   bool variable;
   double share;  // of symbols among the targets
   int symbols;
@@ -56,15 +56,14 @@ class RecallArm : public ::testing::TestWithParam<Arm> {};
 
 TEST_P(RecallArm, ReplayFindsEveryTarget) {
   const Arm& arm = GetParam();
-  const auto task =
-      make_task({.name = "recall", .length = 37, .generator = arm.generator, .variable = arm.variable}, 3);
+  const auto task = make_task(RecallConfig{.length = 37, .generator = arm.generator, .variable = arm.variable}, 3);
   EXPECT_EQ(task->input().vocabulary, arm.symbols + 2);
   std::map<int, int> lengths;
   double symbols = 0, steps = 0;
   for (const int row : {0, 3}) {
     const Recording recording = record(*task, Split::train, row, 4, 800);
     std::vector<std::int32_t> predicted;
-    for (const auto& [length, count] : replay(recording.tokens, arm.generator == "reference", predicted))
+    for (const auto& [length, count] : replay(recording.tokens, arm.generator == RecallGenerator::reference, predicted))
       lengths[length] += count;
     EXPECT_EQ(predicted, recording.labels);
     for (const std::int32_t label : recording.labels) symbols += label >= 2;
@@ -85,19 +84,21 @@ TEST_P(RecallArm, ReplayFindsEveryTarget) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RecallArm,
-                         ::testing::Values(Arm{"paper", false, 0.5, 6}, Arm{"paper", true, 0.5, 6},
-                                           Arm{"reference", false, 0.45, 4}, Arm{"reference", true, 6.5 / 15, 4}));
+                         ::testing::Values(Arm{RecallGenerator::paper, false, 0.5, 6},
+                                           Arm{RecallGenerator::paper, true, 0.5, 6},
+                                           Arm{RecallGenerator::reference, false, 0.45, 4},
+                                           Arm{RecallGenerator::reference, true, 6.5 / 15, 4}));
 
 TEST(Recall, LevelsAreThoseOfTheSpecification) {
   const auto level = [](bool variable) {
-    return make_task({.name = "recall", .generator = "reference", .variable = variable}, 1)->baseline();
+    return make_task(RecallConfig{.generator = RecallGenerator::reference, .variable = variable}, 1)->baseline();
   };
   EXPECT_NEAR(level(false), 1.866, 5e-4);
   EXPECT_NEAR(level(true), 1.823, 5e-4);
 }
 
 TEST(Recall, PassesRepeatTheSameStepsFromAStateOfZero) {
-  const auto task = make_task({.name = "recall", .length = 100, .steps = 250}, 1);
+  const auto task = make_task(RecallConfig{.length = 100, .steps = 250}, 1);
   EXPECT_EQ(task->batches(Split::train, 8), 3);
   EXPECT_EQ(task->batches(Split::test, 8), 1);
   const std::vector<double> first = contents(*task, Split::train, 0, 8);
@@ -112,10 +113,11 @@ TEST(Recall, PassesRepeatTheSameStepsFromAStateOfZero) {
 }
 
 TEST(Recall, RefusesWhatItCannotMake) {
-  EXPECT_REFUSED(make_task({.name = "recall", .generator = "papr"}, 1), "did you mean 'paper'");
-  EXPECT_REFUSED(make_task({.name = "recall", .variable = true, .block = 4}, 1), "task.shortest");
+  EXPECT_REFUSED(choice_of<RecallGenerator>("papr", "recall", "generator"), "did you mean 'paper'");
+  EXPECT_REFUSED(make_task(RecallConfig{.variable = true, .block = 4}, 1), "task.recall.shortest");
   ScratchDirectory directory;
-  EXPECT_REFUSED(make_task({.name = "recall", .generator = "files", .data = directory.path()}, 1), "copy_fixed");
+  EXPECT_REFUSED(make_task(RecallConfig{.generator = RecallGenerator::files, .data = directory.path()}, 1),
+                 "copy_fixed");
 }
 
 TEST(RecallFiles, ReadPairsOfLines) {
@@ -123,7 +125,7 @@ TEST(RecallFiles, ReadPairsOfLines) {
   directory.write("copy_fixed/train.txt", "1230\n0001\n1450\n0014\n");
   directory.write("copy_fixed/valid.txt", "10\n01\n");
   directory.write("copy_fixed/test.txt", "12\n02\n");
-  const TaskConfig config{.name = "recall", .length = 3, .generator = "files", .data = directory.path()};
+  const RecallConfig config{.length = 3, .generator = RecallGenerator::files, .data = directory.path()};
   const auto task = make_task(config, 1);
   const Recording second = record(*task, Split::train, 1, 2, 2);
   EXPECT_EQ(second.tokens, (std::vector<std::int32_t>{1, 4, 5, 0}));
@@ -138,8 +140,8 @@ TEST(RecallFiles, ReadPairsOfLines) {
 TEST(RecallFiles, PublishedLevels) {
   REQUIRE_REAL_DATA(data, "copy_fixed/test.txt");
   const auto level = [&](bool variable) {
-    const auto task =
-        make_task({.name = "recall", .length = 100, .generator = "files", .variable = variable, .data = data}, 1);
+    const auto task = make_task(
+        RecallConfig{.length = 100, .generator = RecallGenerator::files, .variable = variable, .data = data}, 1);
     EXPECT_EQ(task->batches(Split::train, 64), 40);
     EXPECT_EQ(task->batches(Split::test, 64), 10);
     EXPECT_EQ(task->evaluation_batch(64), 64);

@@ -35,8 +35,8 @@ class CountedSet final : public SequenceSet {
                           .first_loss = 2};
 };
 
-std::unique_ptr<Task> counted(std::uint64_t seed, const TaskConfig& config = {.name = "counted"}) {
-  return make_sequence_task(config, seed, std::make_unique<CountedSet>());
+std::unique_ptr<Task> counted(std::uint64_t seed, const SequenceLayout& layout = {}) {
+  return make_sequence_task("counted", layout, seed, std::make_unique<CountedSet>());
 }
 
 /// The examples with a loss in one pass of batches, in order.
@@ -104,11 +104,11 @@ TEST(SequenceTask, NumbersItsExamples) {
       EXPECT_EQ(window.example[static_cast<std::size_t>(row)], shown ? token_at(window, 0, row) : -1);
     }
   }
-  const auto generated = make_task({.name = "add", .length = 5}, 1);
+  const auto generated = make_task(AddConfig{.length = 5}, 1);
   EXPECT_EQ(generated->examples(), 0);
   EXPECT_TRUE(generated->terminal());
   EXPECT_TRUE(generated->make_batch(Split::train, 0, 2).example.empty());
-  EXPECT_FALSE(make_task({.name = "copy", .length = 5}, 1)->terminal());
+  EXPECT_FALSE(make_task(CopyConfig{.length = 5}, 1)->terminal());
 }
 
 TEST(SequenceTask, SaysThatASplitIsEmpty) {
@@ -116,18 +116,18 @@ TEST(SequenceTask, SaysThatASplitIsEmpty) {
   EXPECT_FALSE(task->has(Split::validation));
   EXPECT_TRUE(task->has(Split::test));
   EXPECT_REFUSED(task->make_batch(Split::validation, 0, 2), "no examples in the validation split");
-  EXPECT_REFUSED(counted(1, {.name = "counted", .stream = true})->make_batch(Split::validation, 0, 2), "no examples");
+  EXPECT_REFUSED(counted(1, {.stream = true})->make_batch(Split::validation, 0, 2), "no examples");
 }
 
 TEST(SequenceTask, CountsTheStepsWithALoss) {
   EXPECT_EQ(counted(1)->loss_steps(), 1);
-  EXPECT_EQ(make_task({.name = "copy", .length = 5}, 1)->loss_steps(), 25);
+  EXPECT_EQ(make_task(CopyConfig{.length = 5}, 1)->loss_steps(), 25);
 }
 
 TEST(SequenceStream, ShowsThePassesOfTheBatchesEndToEnd) {
   for (const int window : {1, 2, 3, 7}) {
     const auto batches = counted(1);
-    const auto stream = counted(1, {.name = "counted", .stream = true, .window = window, .history = 4});
+    const auto stream = counted(1, {.stream = true, .window = window, .history = 4});
     EXPECT_EQ(stream->steps(), window);
     EXPECT_EQ(stream->batches(Split::train, 4), (9 + window - 1) / window);
     for (std::int64_t pass = 0; pass < 3; ++pass) {
@@ -153,7 +153,7 @@ std::vector<std::array<double, 3>> steps_of(Task& task, int row, int rows, int c
 
 TEST(SequenceStream, RowsReadEveryBthSequenceAndResetAtItsStart) {
   const auto batches = counted(1);
-  const auto stream = counted(1, {.name = "counted", .stream = true, .window = 2, .history = 1});
+  const auto stream = counted(1, {.stream = true, .window = 2, .history = 1});
   for (const int row : {0, 1}) {
     const auto steps = steps_of(*stream, row, 2, 16);  // two passes of five sequences
     ASSERT_EQ(steps.size(), 30u);
@@ -167,13 +167,13 @@ TEST(SequenceStream, RowsReadEveryBthSequenceAndResetAtItsStart) {
 }
 
 TEST(SequenceStream, CanKeepItsStateBetweenSequences) {
-  const auto stream = counted(1, {.name = "counted", .stream = true, .window = 4, .reset = false});
+  const auto stream = counted(1, {.stream = true, .window = 4, .reset = false});
   for (const auto& step : steps_of(*stream, 0, 2, 8)) EXPECT_EQ(step[2], 0);
 }
 
 TEST(SequenceStream, AnEndlessSetGoesOnForever) {
-  const auto stream = make_task({.name = "copy", .length = 4, .stream = true, .window = 10}, 1);
-  const auto batches = make_task({.name = "copy", .length = 4}, 1);
+  const auto stream = make_task(CopyConfig{.length = 4, .layout = {.stream = true, .window = 10}}, 1);
+  const auto batches = make_task(CopyConfig{.length = 4}, 1);
   EXPECT_EQ(stream->batches(Split::train, 2), 0);
   const std::uint64_t far = 12'000'000;  // windows of 10: sequence 5,000,000 begins here
   const Window& window = stream->make_batch(Split::train, far, 2);

@@ -21,7 +21,7 @@ class Series : public ::testing::Test {
  protected:
   Series() { config_.path = directory_.write("ramp.csv", ramp()); }
   ScratchDirectory directory_;
-  TaskConfig config_ = {.name = "series", .length = 8, .splits = {0.5, 0.25, 0.25}, .standardise = false};
+  SeriesConfig config_ = {.length = 8, .splits = {0.5, 0.25, 0.25}, .standardise = false};
 };
 
 TEST_F(Series, TargetsAreTheColumnsHorizonStepsLater) {
@@ -148,16 +148,16 @@ TEST_F(Series, ReadsRawFloats) {
   EXPECT_EQ(value_at(window, 3, 0, 1), 7.0f);
   EXPECT_EQ(target_at(window, 3, 0), 9.0f);
   config_.channels = 7;
-  EXPECT_REFUSED(make_task(config_, 1), "task.channels = 7");
+  EXPECT_REFUSED(make_task(config_, 1), "task.series.channels = 7");
 }
 
 TEST_F(Series, RefusesWhatItCannotRead) {
-  TaskConfig wrong = config_;
+  SeriesConfig wrong = config_;
   wrong.targets = {"bb"};
   EXPECT_REFUSED(make_task(wrong, 1), "did you mean 'b'");
   wrong = config_;
   wrong.path = "";
-  EXPECT_REFUSED(make_task(wrong, 1), "task.path");
+  EXPECT_REFUSED(make_task(wrong, 1), "task.series.path");
   wrong.path = (directory_ / "absent.csv").string();
   EXPECT_REFUSED(make_task(wrong, 1), "absent.csv");
   wrong.path = directory_.write("thing.xyz", "1");
@@ -169,13 +169,12 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(make_task(wrong, 1), "too few for a horizon of 20");
   wrong = config_;
   wrong.delimiter = ";;";
-  EXPECT_REFUSED(make_task(wrong, 1), "task.delimiter");
+  EXPECT_REFUSED(make_task(wrong, 1), "task.series.delimiter");
 }
 
 TEST(RealSeries, TransformerTemperatures) {
   REQUIRE_REAL_DATA(data, "series/ETTh1.csv");
-  TaskConfig config{
-      .name = "series", .length = 96, .path = data + "/series/ETTh1.csv", .targets = {"OT"}, .horizon = 24};
+  const SeriesConfig config{.length = 96, .path = data + "/series/ETTh1.csv", .targets = {"OT"}, .horizon = 24};
   const auto task = make_task(config, 1);
   EXPECT_EQ(task->input().reals, 7);  // the date is no number
   EXPECT_EQ(task->head().outputs, 1);
@@ -186,7 +185,7 @@ TEST(RealSeries, TransformerTemperatures) {
 
 TEST(RealSeries, ExchangeRatesWithoutAHeader) {
   REQUIRE_REAL_DATA(data, "series/exchange_rate.txt.gz");
-  const auto task = make_task({.name = "series", .path = data + "/series/exchange_rate.txt.gz", .targets = {"7"}}, 1);
+  const auto task = make_task(SeriesConfig{.path = data + "/series/exchange_rate.txt.gz", .targets = {"7"}}, 1);
   EXPECT_EQ(task->input().reals, 8);
   EXPECT_EQ(task->make_batch(Split::train, 0, 1).sources[0].steps, 5312u - 1);
 }

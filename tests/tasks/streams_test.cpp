@@ -33,7 +33,7 @@ class Ruler final : public StepStream {
 TEST(Stream, KeepsItsHistoryReadableAndNothingMore) {
   for (const int window : {1, 3, 8}) {
     for (const int history : {0, 1, 5, 20}) {
-      const auto task = make_stream_task({.name = "ruler", .history = history}, 1, std::make_unique<Ruler>(window));
+      const auto task = make_stream_task("ruler", history, 1, std::make_unique<Ruler>(window));
       for (std::uint64_t batch = 0; batch < 60; ++batch) {
         const Window& shown = task->make_batch(Split::train, batch, 2);
         validate(shown);
@@ -59,7 +59,7 @@ TEST(Stream, KeepsItsHistoryReadableAndNothingMore) {
 }
 
 TEST(Stream, RefusesToReadWhatItHasDropped) {
-  const auto task = make_stream_task({.name = "ruler", .history = 2}, 1, std::make_unique<Ruler>(4));
+  const auto task = make_stream_task("ruler", 2, 1, std::make_unique<Ruler>(4));
   task->make_batch(Split::train, 50, 1);
   Window window = task->make_batch(Split::train, 51, 1);
   window.start[0] -= 100;
@@ -69,7 +69,7 @@ TEST(Stream, RefusesToReadWhatItHasDropped) {
 TEST(Stream, GoingOnWritesEachStepOnce) {
   auto ruler = std::make_unique<Ruler>(5);
   const Ruler& seen = *ruler;
-  const auto task = make_stream_task({.name = "ruler", .history = 7}, 1, std::move(ruler));
+  const auto task = make_stream_task("ruler", 7, 1, std::move(ruler));
   for (std::uint64_t batch = 0; batch < 100; ++batch) task->make_batch(Split::train, batch, 1);
   EXPECT_EQ(seen.written, 500);
   task->make_batch(Split::train, 40, 1);  // a jump writes the history again
@@ -77,13 +77,13 @@ TEST(Stream, GoingOnWritesEachStepOnce) {
 }
 
 TEST(Stream, RefusesWhatItCannotMake) {
-  EXPECT_REFUSED(make_stream_task({.name = "ruler", .history = -1}, 1, std::make_unique<Ruler>(4)), "task.history");
-  EXPECT_REFUSED(make_stream_task({.name = "ruler"}, 1, std::make_unique<Ruler>(0)), "at least 1 step");
+  EXPECT_REFUSED(make_stream_task("ruler", -1, 1, std::make_unique<Ruler>(4)), "task.ruler.history");
+  EXPECT_REFUSED(make_stream_task("ruler", 1000, 1, std::make_unique<Ruler>(0)), "at least 1 step");
 }
 
 /// Parameters after truncated back-propagation with windows of 12 steps, moved by 3, on batches of 7 steps.
 std::vector<double> learned(int history) {
-  const auto task = make_task({.name = "recall", .length = 7, .variable = true, .history = history}, 1);
+  const auto task = make_task(RecallConfig{.length = 7, .variable = true, .history = history}, 1);
   ModelConfig config;
   config.input = task->input();
   config.head = task->head();

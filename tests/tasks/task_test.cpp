@@ -6,7 +6,7 @@
 #include <set>
 
 #include "support/errors.h"
-#include "tasks/registry.h"
+#include "tasks/batches.h"
 #include "tasks/task_support.h"
 
 namespace throughtime::testing {
@@ -37,16 +37,17 @@ TEST(MaskKey, IsAnotherOneForEverySeedSplitAndBatch) {
 /// The tasks that need no files, with batches, windows and streams.
 std::vector<TaskConfig> generated_tasks() {
   return {
-      {.name = "add", .length = 9},
-      {.name = "add", .length = 9, .stream = true, .window = 4, .history = 5},
-      {.name = "copy", .length = 5},
-      {.name = "copy", .length = 5, .symbols = 7, .stream = true, .window = 7, .history = 3},
-      {.name = "recall", .length = 13, .history = 10},
-      {.name = "recall", .length = 13, .generator = "reference", .variable = true, .history = 40},
-      {.name = "recall", .length = 13, .steps = 30},
-      {.name = "cycle_world", .length = 7},
-      {.name = "stochastic_world", .length = 100, .history = 20},
-      {.name = "stochastic_world", .length = 100, .lags = {15, 30}, .steps = 250},
+      {.name = "add", .add = {.length = 9}},
+      {.name = "add", .add = {.length = 9, .layout = {.stream = true, .window = 4, .history = 5}}},
+      {.name = "copy", .copy = {.length = 5}},
+      {.name = "copy", .copy = {.length = 5, .symbols = 7, .layout = {.stream = true, .window = 7, .history = 3}}},
+      {.name = "recall", .recall = {.length = 13, .history = 10}},
+      {.name = "recall",
+       .recall = {.length = 13, .generator = RecallGenerator::reference, .variable = true, .history = 40}},
+      {.name = "recall", .recall = {.length = 13, .steps = 30}},
+      {.name = "cycle_world", .cycle_world = {.length = 7}},
+      {.name = "stochastic_world", .stochastic_world = {.length = 100, .history = 20}},
+      {.name = "stochastic_world", .stochastic_world = {.length = 100, .lags = {15, 30}, .steps = 250}},
   };
 }
 
@@ -109,26 +110,27 @@ TEST(Registry, EveryTaskSaysWhatItIs) {
     EXPECT_FALSE(task->description.empty());
     EXPECT_NE(task->make, nullptr);
   }
-  EXPECT_REFUSED(make_task({.name = "cycle_word"}, 1), "did you mean 'cycle_world'");
+  EXPECT_REFUSED(make_task(TaskConfig{.name = "cycle_word"}, 1),
+                 "[task] unknown task 'cycle_word'; did you mean 'cycle_world'");
 }
 
 TEST(Validation, IsGivenBackWhereItWasHeldOut) {
   TaskConfig images{.name = "mnist"};
   EXPECT_EQ(give_back_validation(images), HeldOut::given_back);
-  EXPECT_EQ(images.validation, 0);
+  EXPECT_EQ(images.mnist.validation, 0);
   TaskConfig series{.name = "series"};
   EXPECT_EQ(give_back_validation(series), HeldOut::given_back);
-  EXPECT_EQ(series.splits[1], 0);
-  EXPECT_DOUBLE_EQ(series.splits[0] + series.splits[2], 1);
-  TaskConfig text{.name = "text", .corpus = "files", .files = {"one"}, .splits = {0.5, 0.25, 0.25}};
+  EXPECT_EQ(series.series.splits[1], 0);
+  EXPECT_DOUBLE_EQ(series.series.splits[0] + series.series.splits[2], 1);
+  TaskConfig text{.name = "text", .text = {.corpus = TextCorpus::files, .files = {"one"}, .splits = {0.5, 0.25, 0.25}}};
   EXPECT_EQ(give_back_validation(text), HeldOut::given_back);
-  EXPECT_EQ(text.splits, (std::vector<double>{0.75, 0, 0.25}));
+  EXPECT_EQ(text.text.splits, (std::vector<double>{0.75, 0, 0.25}));
 }
 
 TEST(Validation, OfItsOwnFileIsKeptAndGeneratedIsNothing) {
-  TaskConfig ptb{.name = "text", .corpus = "ptb"};
+  TaskConfig ptb{.name = "text", .text = {.corpus = TextCorpus::ptb}};
   EXPECT_EQ(give_back_validation(ptb), HeldOut::kept);
-  TaskConfig files{.name = "recall", .generator = "files"};
+  TaskConfig files{.name = "recall", .recall = {.generator = RecallGenerator::files}};
   EXPECT_EQ(give_back_validation(files), HeldOut::kept);
   for (const char* name : {"add", "copy", "recall", "cycle_world", "stochastic_world"}) {
     TaskConfig config{.name = name};

@@ -35,9 +35,8 @@ class SmallText : public ::testing::Test {
     valid_ = directory_.write("valid.txt", "a d\n");
     test_ = directory_.write("test.txt", "c c c a\n");
   }
-  TaskConfig config(int length = 3) const {
-    return {
-        .name = "text", .length = length, .corpus = "files", .files = {train_, valid_, test_}, .evaluation_columns = 1};
+  TextConfig config(int length = 3) const {
+    return {.length = length, .corpus = TextCorpus::files, .files = {train_, valid_, test_}, .evaluation_columns = 1};
   }
   ScratchDirectory directory_;
   std::string train_, valid_, test_;
@@ -69,8 +68,8 @@ TEST_F(SmallText, BaselineCountsTheTrainingTokens) {
 }
 
 TEST_F(SmallText, ReadsCharactersAndEndsOfLines) {
-  TaskConfig characters = config();
-  characters.unit = "character";
+  TextConfig characters = config();
+  characters.unit = TextUnit::character;
   const auto task = make_task(characters, 1);
   EXPECT_EQ(task->input().vocabulary, 6);  // a, space, b, c, newline, d
   EXPECT_EQ(task->metrics().front(), Metric::bits_per_character);
@@ -94,7 +93,7 @@ TEST_F(SmallText, KeepsTheVocabularyOfARun) {
 }
 
 TEST_F(SmallText, ReadsRareWordsAsUnknown) {
-  TaskConfig rare = config();
+  TextConfig rare = config();
   rare.minimum_count = 3;
   const auto task = make_task(rare, 1);
   EXPECT_EQ(task->input().vocabulary, 5);  // a b c <eos> <unk>; d was rare
@@ -103,7 +102,7 @@ TEST_F(SmallText, ReadsRareWordsAsUnknown) {
 TEST_F(SmallText, OneFileIsCutByShares) {
   std::string text;
   for (int i = 0; i < 100; ++i) text += fmt::format("w{} ", i);
-  TaskConfig one = config();
+  TextConfig one = config();
   one.files = {directory_.write("all.txt", text)};
   one.splits = {0.5, 0.3, 0.2};
   const auto task = make_task(one, 1);
@@ -121,17 +120,13 @@ TEST_F(SmallText, OneFileIsCutByShares) {
 }
 
 TEST_F(SmallText, RefusesWhatItCannotRead) {
-  TaskConfig wrong = config();
+  TextConfig wrong = config();
   wrong.files = {train_, valid_};
   EXPECT_REFUSED(make_task(wrong, 1), "one file, or three");
   wrong.files = {(directory_ / "absent.txt").string()};
   EXPECT_REFUSED(make_task(wrong, 1), "absent.txt");
-  wrong = config();
-  wrong.unit = "words";
-  EXPECT_REFUSED(make_task(wrong, 1), "did you mean 'word'");
-  wrong = config();
-  wrong.corpus = "ptp";
-  EXPECT_REFUSED(make_task(wrong, 1), "did you mean 'ptb'");
+  EXPECT_REFUSED(choice_of<TextUnit>("words", "text", "unit"), "did you mean 'word'");
+  EXPECT_REFUSED(choice_of<TextCorpus>("ptp", "text", "corpus"), "did you mean 'ptb'");
   wrong = config();
   wrong.splits = {0.5, 0.5};
   EXPECT_REFUSED(make_task(wrong, 1), "three shares");
@@ -139,7 +134,7 @@ TEST_F(SmallText, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(make_task(wrong, 1), "add up to 1");
   EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 6), "too few for 6 columns");
   ScratchDirectory empty;
-  EXPECT_REFUSED(make_task({.name = "text", .data = empty.path()}, 1), "ptb/ptb.train.txt");
+  EXPECT_REFUSED(make_task(TextConfig{.data = empty.path()}, 1), "ptb/ptb.train.txt");
 }
 
 /// Tokens of a split, its first one included.
@@ -159,18 +154,18 @@ void expect_counts(Task& task, std::int64_t train, std::int64_t validation, std:
 
 TEST(PennTreebank, HasThePublishedCounts) {
   REQUIRE_REAL_DATA(data, "ptb/ptb.train.txt");
-  const auto words = make_task({.name = "text", .length = 300, .data = data}, 1);
+  const auto words = make_task(TextConfig{.length = 300, .data = data}, 1);
   expect_counts(*words, 929'589, 73'760, 82'430, 10'000);
   EXPECT_EQ(words->batches(Split::train, 128), 25);  // 7,262 rows
   EXPECT_EQ(words->evaluation_batch(128), 10);
   EXPECT_NEAR(words->baseline(), 690, 60);  // perplexity of word frequencies
-  const auto characters = make_task({.name = "text", .length = 150, .data = data, .unit = "character"}, 1);
+  const auto characters = make_task(TextConfig{.length = 150, .unit = TextUnit::character, .data = data}, 1);
   expect_counts(*characters, 5'017'483, 393'043, 442'424, 50);
 }
 
 TEST(PennTreebank, ColumnsAreAsLongAsTheSpecificationSays) {
   REQUIRE_REAL_DATA(data, "ptb/ptb.train.txt");
-  const auto task = make_task({.name = "text", .length = 100, .data = data}, 1);
+  const auto task = make_task(TextConfig{.length = 100, .data = data}, 1);
   const auto length = [&](Split split, int batch) {
     const std::int64_t windows = task->batches(split, batch);
     return (windows - 1) * 100 + task->make_batch(split, static_cast<std::uint64_t>(windows - 1), batch).steps;
@@ -183,14 +178,14 @@ TEST(PennTreebank, ColumnsAreAsLongAsTheSpecificationSays) {
 
 TEST(WikiText2, HasThePublishedCounts) {
   REQUIRE_REAL_DATA(data, "wikitext-2/wiki.train.tokens");
-  const auto task = make_task({.name = "text", .length = 1000, .data = data, .corpus = "wikitext-2"}, 1);
+  const auto task = make_task(TextConfig{.length = 1000, .corpus = TextCorpus::wikitext_2, .data = data}, 1);
   expect_counts(*task, 2'088'628, 217'646, 245'569, 33'278);
 }
 
 TEST(Text8, IsCutInto90And5And5Percent) {
   REQUIRE_REAL_DATA(data, "text8-prefix/text8.first12500000");
   const auto task =
-      make_task({.name = "text", .length = 10000, .data = data, .corpus = "text8", .unit = "character"}, 1);
+      make_task(TextConfig{.length = 10000, .corpus = TextCorpus::text8, .unit = TextUnit::character, .data = data}, 1);
   expect_counts(*task, 11'250'000, 625'000, 625'000, 27);
   EXPECT_NEAR(task->baseline(), 4.1, 0.1);
 }

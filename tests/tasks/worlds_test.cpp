@@ -13,7 +13,7 @@ double entropy(double p) { return p <= 0 || p >= 1 ? 0.0 : -p * std::log(p) - (1
 
 TEST(CycleWorld, IsOneOnceInARound) {
   for (const int period : {2, 6, 10}) {
-    const auto task = make_task({.name = "cycle_world", .length = 17, .period = period}, 1);
+    const auto task = make_task(CycleWorldConfig{.length = 17, .period = period}, 1);
     for (std::uint64_t batch = 0; batch < 5; ++batch) {
       const Window& window = task->make_batch(Split::train, batch, 3);
       for (int row = 0; row < 3; ++row)
@@ -30,7 +30,7 @@ TEST(CycleWorld, IsOneOnceInARound) {
 /// Accuracy and cross-entropy of the best predictor that sees the last `seen` observations, from counts of the task's
 /// own steps over whole rounds.
 std::array<double, 2> windowed_optimum(int period, int seen) {
-  const auto task = make_task({.name = "cycle_world", .length = 20 * period, .period = period}, 1);
+  const auto task = make_task(CycleWorldConfig{.length = 20 * period, .period = period}, 1);
   const Window& window = task->make_batch(Split::train, 1, 1);
   double blind = 0, blind_ones = 0, total = 0;
   for (int step = seen - 1; step < seen - 1 + 10 * period; ++step) {
@@ -66,7 +66,7 @@ struct WorldLosses {
 };
 
 WorldLosses world_losses(const std::vector<int>& lags) {
-  const auto task = make_task({.name = "stochastic_world", .length = 10000, .lags = lags}, 5);
+  const auto task = make_task(StochasticWorldConfig{.length = 10000, .lags = lags}, 5);
   WorldLosses losses;
   double count = 0;
   const auto loss = [](double p, int label) { return -std::log(label == 1 ? p : 1 - p); };
@@ -100,13 +100,13 @@ TEST(StochasticWorld, HasTheExactEntropiesOfTheSpecification) {
     EXPECT_NEAR(losses.second, 0.6277412, 1e-3);
     EXPECT_NEAR(losses.both, 0.4544544, 1.5e-3);  // infinite where a certain target is missed
     EXPECT_NEAR(losses.ones, 0.625, 2e-3);
-    EXPECT_NEAR(make_task({.name = "stochastic_world", .lags = lags}, 1)->baseline(), 0.6615632, 5e-8);
+    EXPECT_NEAR(make_task(StochasticWorldConfig{.lags = lags}, 1)->baseline(), 0.6615632, 5e-8);
   }
 }
 
 TEST(StochasticWorld, InputsBeforeTheStartAreZero) {
   // Until the first lag has passed, a target is a fair bit.
-  const auto task = make_task({.name = "stochastic_world", .length = 5}, 1);
+  const auto task = make_task(StochasticWorldConfig{.length = 5}, 1);
   const Window& window = task->make_batch(Split::train, 0, 20000);
   double ones = 0;
   for (int row = 0; row < window.batch; ++row)
@@ -115,8 +115,8 @@ TEST(StochasticWorld, InputsBeforeTheStartAreZero) {
 }
 
 TEST(StochasticWorld, RefusesOtherThanTwoLags) {
-  EXPECT_REFUSED(make_task({.name = "stochastic_world", .lags = {5}}, 1), "two different numbers");
-  EXPECT_REFUSED(make_task({.name = "stochastic_world", .lags = {5, 5}}, 1), "two different numbers");
+  EXPECT_REFUSED(make_task(StochasticWorldConfig{.lags = {5}}, 1), "two different numbers");
+  EXPECT_REFUSED(make_task(StochasticWorldConfig{.lags = {5, 5}}, 1), "two different numbers");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "learners/registry.h"
+#include "learners/support.h"
 
 namespace throughtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "learners/registry.h"
+#include "learners/support.h"
 
 namespace throughtime {
 

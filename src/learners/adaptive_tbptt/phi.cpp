@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/names.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 
 namespace throughtime {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "learners/fptt/intermediate_losses.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 
 namespace throughtime {
 namespace {

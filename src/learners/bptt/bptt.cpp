@@ -1,5 +1,5 @@
 #include "core/names.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 
 namespace throughtime {

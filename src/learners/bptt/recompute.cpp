@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "learners/registry.h"
+#include "learners/support.h"
 
 namespace throughtime {
 namespace {

@@ -8,7 +8,7 @@
 #include "learners/fpp/state_cells.h"
 #include "learners/fpp/trajectory_draws.h"
 #include "learners/fpp/transitions.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 #include "throughtime/random.h"
 

@@ -2,7 +2,7 @@
 
 #include <tuple>
 
-#include "learners/registry.h"
+#include "learners/support.h"
 
 namespace throughtime {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "learners/fptt/intermediate_losses.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 
 namespace throughtime {

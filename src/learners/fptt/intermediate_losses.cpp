@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 
 namespace throughtime {

@@ -7,7 +7,7 @@
 #include "learners/archive_training.h"
 #include "learners/online/past_places.h"
 #include "learners/online/step_ring.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 
 namespace throughtime {

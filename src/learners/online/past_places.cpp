@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 
 namespace throughtime {

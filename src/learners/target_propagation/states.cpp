@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "learners/registry.h"
+#include "learners/support.h"
 
 namespace throughtime {
 

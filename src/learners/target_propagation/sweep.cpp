@@ -1,6 +1,6 @@
 #include "learners/target_propagation/sweep.h"
 
-#include "learners/registry.h"
+#include "learners/support.h"
 
 namespace throughtime {
 

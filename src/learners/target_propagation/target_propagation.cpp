@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "learners/target_propagation/duals.h"
 #include "learners/target_propagation/states.h"
 #include "learners/target_propagation/sweep.h"

@@ -5,7 +5,7 @@
 
 #include "core/names.h"
 #include "learners/adaptive_tbptt/decay.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "learners/tbptt/state_ring.h"
 #include "throughtime/error.h"
 

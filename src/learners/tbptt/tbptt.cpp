@@ -7,7 +7,7 @@
 
 #include "core/names.h"
 #include "learners/adaptive_tbptt/estimator.h"
-#include "learners/registry.h"
+#include "learners/support.h"
 #include "learners/tbptt/lengths.h"
 #include "learners/tbptt/look_back.h"
 #include "learners/tbptt/state_ring.h"

@@ -29,9 +29,9 @@ std::string choice_text(const Diagnosis& diagnosis) {
   for (auto choice = diagnosis.choices.rbegin(); choice != diagnosis.choices.rend(); ++choice) {
     if (!choice->reached) continue;
     return fmt::format(
-        "To keep the bias of the gradient below {}, set learner.name = \"tbptt\", learner.preset = \"paper\", "
-        "learner.truncation = {}; or learner.name = \"adaptive_tbptt\" with learner.delta = {}, which looks "
-        "again as training goes on.",
+        "To keep the bias of the gradient below {}, set learner.name = \"tbptt\", learner.tbptt.preset = \"paper\", "
+        "learner.tbptt.truncation = {}; or learner.name = \"adaptive_tbptt\" with learner.adaptive_tbptt.delta = {}, "
+        "which looks again as training goes on.",
         percent(choice->delta), choice->truncation, choice->delta);
   }
   return fmt::format(

@@ -9,14 +9,13 @@
 #include "learners/adaptive_tbptt/lag_gradients.h"
 #include "learners/adaptive_tbptt/phi.h"
 #include "throughtime/error.h"
-#include "train/options/option_tables.h"
+#include "train/options/options.h"
 
 namespace throughtime {
 namespace {
 
 constexpr std::size_t measure_bytes = std::size_t{512} << 20;  // the largest tape for a measured bias
 constexpr std::size_t measure_parameters = 2'000'000;          // and the largest gradient, read once per lag
-constexpr std::size_t faint_curves = 20;                       // single places in a chart
 
 /// Activations of a window of 2K + 1 cells with K losses, from what one more cell and one more loss take.
 class WindowBytes {
@@ -74,8 +73,14 @@ std::string measure_refusal(Trainer& trainer, const PhiCollector& collector, con
 
 EstimateConfig estimate_config(Trainer& trainer, const DiagnosisRequest& request) {
   RunConfig config = trainer.config();
-  for (const std::string& assignment : request.options) set_option(config, assignment, "--set");
-  EstimateConfig estimate = config.learner.estimate;
+  const LearnerType& learner = find_learner(config.learner.name);
+  const std::string table = fmt::format("learner.{}.", learner.estimates ? learner.name : "adaptive_tbptt");
+  for (const std::string& assignment : request.options) {
+    set_option(config, assignment, "--set");
+    if (!assignment.starts_with(table))
+      refuse("diagnose", "--set: the estimates of this run have the options {}*, got {}", table, assignment);
+  }
+  EstimateConfig estimate = learner.estimate_settings(config.learner).estimate;
   if (request.positions >= 0) estimate.positions = request.positions;
   if (request.lags >= 0) {
     estimate.lags = request.lags;
@@ -106,12 +111,6 @@ int longest_truncation(Trainer& trainer, const EstimateConfig& config) {
   return static_cast<int>(row > 0 ? std::min(longest, row) : longest);
 }
 
-/// K of a fixed truncation whose losses all see about K lags.
-int own_truncation(const LearnerConfig& learner) {
-  const bool looks_back = learner.preset == "paper" || learner.preset == "ref";
-  return learner.name == "tbptt" && looks_back ? learner.truncation : 0;
-}
-
 void add_choices(Diagnosis& diagnosis, const DecayEstimate& estimate, const WindowBytes& bytes) {
   for (const double delta : {0.9, 0.5, 0.1}) {
     const int k = estimate.truncation(delta, 1, diagnosis.longest);
@@ -132,10 +131,14 @@ nlohmann::ordered_json number(const std::optional<double>& value) {  // JSON has
 }  // namespace
 
 bool is_estimate_option(const std::string& assignment) {
-  std::vector<Option> table;
-  add_estimate_options(table);
+  EstimateConfig any;
+  OptionList list;
+  for (const char* table : {"learner.tbptt", "learner.adaptive_tbptt"}) {
+    const OptionList::Scope scope(list, table);
+    describe(any, list);
+  }
   const std::string key = assignment.substr(0, assignment.find('='));
-  return std::ranges::any_of(table, [&](const Option& option) { return option.key == key; });
+  return std::ranges::any_of(list.options(), [&](const Option& option) { return option.key == key; });
 }
 
 Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request) {
@@ -153,16 +156,17 @@ Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request) {
            "no gradient flows from one step to the one before it: the model has no recurrence that matters");
   const DecayEstimate estimate(sample.means, options);
 
-  Diagnosis diagnosis{.positions = collector.places(),
-                      .lags = config.lags,
-                      .burn_in = config.burn_in,
-                      .tail = options.tail,
-                      .longest = longest_truncation(trainer, config),
-                      .batch = batch,
-                      .truncation = own_truncation(trainer.config().learner),
-                      .beta = estimate.beta(),
-                      .decays = estimate.decays(),
-                      .measured = measure_refusal(trainer, collector, request)};
+  Diagnosis diagnosis{
+      .positions = collector.places(),
+      .lags = config.lags,
+      .burn_in = config.burn_in,
+      .tail = options.tail,
+      .longest = longest_truncation(trainer, config),
+      .batch = batch,
+      .truncation = find_learner(trainer.config().learner.name).estimate_settings(trainer.config().learner).truncation,
+      .beta = estimate.beta(),
+      .decays = estimate.decays(),
+      .measured = measure_refusal(trainer, collector, request)};
   std::vector<double> measured;
   if (diagnosis.measured.empty()) measured = measured_biases(trainer, collector, config.lags);
   const WindowBytes bytes(trainer.engine(), batch);
@@ -179,61 +183,6 @@ int last_shown_length(const Diagnosis& diagnosis) {
   const int least = std::max(10, diagnosis.choices.back().truncation);
   const int wanted = found == diagnosis.lengths.end() ? diagnosis.lags : std::max(least, found->truncation);
   return std::min(wanted, diagnosis.lags);
-}
-
-Chart decay_chart(const Diagnosis& diagnosis, const std::string& title) {
-  Chart chart{.title = title, .x_label = "lag k (steps)", .y_label = "|dL/dh| k steps back", .log_y = true};
-  const auto lags = static_cast<std::size_t>(diagnosis.lags) + 1;
-  const std::size_t places = std::min<std::size_t>(diagnosis.draws.size() / lags, faint_curves);
-  Curve mean{.label = fmt::format("mean of {} places", diagnosis.positions)},
-      tail{.label = fmt::format("tail: {:.4f} a step", diagnosis.beta)};
-  for (const TruncationFacts& facts : diagnosis.lengths) {
-    mean.x.push_back(facts.truncation);
-    mean.y.push_back(facts.phi);
-  }
-  for (std::size_t s = 0; s < places; ++s) {
-    const auto first = diagnosis.draws.begin() + static_cast<std::ptrdiff_t>(s * lags);
-    chart.curves.push_back(
-        {.label = "one place", .x = mean.x, .y = {first, first + diagnosis.lags + 1}, .faint = true});
-  }
-  chart.curves.push_back(mean);
-  if (diagnosis.beta > 0 && std::isfinite(diagnosis.beta)) {
-    for (int k = diagnosis.tail; k <= diagnosis.lags; ++k) {
-      tail.x.push_back(k);
-      tail.y.push_back(mean.y[static_cast<std::size_t>(diagnosis.tail)] * std::pow(diagnosis.beta, k - diagnosis.tail));
-    }
-    chart.curves.push_back(tail);
-  }
-  return chart;
-}
-
-Chart bias_chart(const Diagnosis& diagnosis, const std::string& title) {
-  Chart chart{.title = title, .x_label = "truncation K (steps)", .y_label = "relative bias", .log_y = true};
-  Curve estimated{.label = "estimated"}, measured{.label = "measured"};
-  for (const TruncationFacts& facts : diagnosis.lengths) {
-    if (facts.truncation > last_shown_length(diagnosis)) break;
-    estimated.x.push_back(facts.truncation);
-    estimated.y.push_back(facts.relative_bias);
-    if (!facts.measured_bias) continue;
-    measured.x.push_back(facts.truncation);
-    measured.y.push_back(*facts.measured_bias);
-  }
-  chart.curves.push_back(estimated);
-  if (!measured.x.empty()) chart.curves.push_back(measured);
-  for (const TruncationChoice& choice : diagnosis.choices)
-    chart.references.push_back({choice.reached ? fmt::format("below {} from K = {}", choice.delta, choice.truncation)
-                                               : fmt::format("delta = {}", choice.delta),
-                                choice.delta});
-  return chart;
-}
-
-std::string diagnosis_svg(const Diagnosis& diagnosis, const std::string& name) {
-  constexpr int width = 720, height = 420;
-  std::string below = svg_of(decay_chart(diagnosis, "Norm of the gradient over the lag"), width, height);
-  below.insert(below.find("<svg") + 4, fmt::format(" y=\"{}\"", height));
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n{2}{3}</svg>\n",
-      width, 2 * height, svg_of(bias_chart(diagnosis, name + ": bias of a truncated gradient"), width, height), below);
 }
 
 std::string diagnosis_json(const Diagnosis& diagnosis, const std::string& name) {

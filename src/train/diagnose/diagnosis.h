@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "report/chart.h"
 #include "train/run/trainer.h"
 
 namespace throughtime {
@@ -59,12 +58,6 @@ Diagnosis diagnose(Trainer& trainer, const DiagnosisRequest& request);
 
 /// The largest K worth a row or a point: from there on the bias is below a thousandth.
 int last_shown_length(const Diagnosis& diagnosis);
-/// phi over the lag: single places, their mean, and the fitted tail.
-Chart decay_chart(const Diagnosis& diagnosis, const std::string& title);
-/// The relative bias over K: estimated, and measured where it was.
-Chart bias_chart(const Diagnosis& diagnosis, const std::string& title);
-/// Both of them in one SVG document, the bias above.
-std::string diagnosis_svg(const Diagnosis& diagnosis, const std::string& name);
 /// What follows for whoever trains the model, one sentence or two per entry.
 std::vector<std::string> advice_of(const Diagnosis& diagnosis);
 /// One JSON object.

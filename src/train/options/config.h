@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "data/row_format.h"
 #include "throughtime/engine.h"
 #include "throughtime/learner.h"
 #include "throughtime/model.h"
@@ -54,15 +57,19 @@ struct RunOptions {
   std::int64_t checkpoint_every = 1000;
 };
 
+/// What becomes of a row that cannot be read: it is reported and skipped, or it ends the run.
+enum class OnError { skip, stop };
+constexpr auto names_of(OnError) { return choice_names("skip", "stop"); }
+
 /// Of `throughtime stream`; columns, horizon and standardisation are those of the series task.
 struct StreamOptions {
-  std::string format = "csv";     // csv, jsonl, raw
-  std::string id;                 // column that tells streams apart; empty: there is one
-  int slots = 1;                  // streams at once
-  bool difference = false;        // the model predicts how a target changes, not what it becomes
-  std::int64_t scale_rows = 0;    // rows after which means and deviations stay as they are; 0: never
-  std::string on_error = "skip";  // skip, stop
-  int rolling = 100;              // rows of the rolling error
+  RowFormat format = RowFormat::csv;
+  std::string id;               // column that tells streams apart; empty: there is one
+  int slots = 1;                // streams at once
+  bool difference = false;      // the model predicts how a target changes, not what it becomes
+  std::int64_t scale_rows = 0;  // rows after which means and deviations stay as they are; 0: never
+  OnError on_error = OnError::skip;
+  int rolling = 100;  // rows of the rolling error
   std::int64_t metrics_every = 100;
   double checkpoint_seconds = 60;
 };
@@ -78,22 +85,40 @@ struct RunConfig {
   StreamOptions stream;
 };
 
-/// Sets one option from `key=value`; `where` (a file and line, or `--set`) begins the error messages.
-void set_option(RunConfig& config, const std::string& assignment, const std::string& where);
+/// A configuration file, read once: options, and the arms (`[[arm]]`: a name and overrides) that change them.
+class ConfigFile {
+ public:
+  explicit ConfigFile(const std::string& path);
+  ~ConfigFile();
+
+  /// Names of its arms; empty: it has none.
+  const std::vector<std::string>& arms() const { return arms_; }
+  /// The configuration of an arm, named FILE/ARM, or the file's own where `arm` is empty; then the overrides
+  /// `key=value` in order. Paths of the file are relative to it, those of overrides to the current directory. Checks
+  /// what options say about each other.
+  RunConfig config(const std::string& arm, const std::vector<std::string>& overrides) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+  std::vector<std::string> arms_;
+};
+
 /// Reads TOML text into a configuration that starts from the defaults.
 RunConfig parse_config(const std::string& text, const std::string& where);
-/// Reads a TOML file, then applies the overrides `key=value` in order, and checks what options say about each other.
-/// Paths of the file are relative to it, those of overrides to the current directory. A file with arms needs one.
-RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides, const std::string& arm = "");
-/// One configuration for each `[[arm]]` of a TOML file (a name and overrides), named FILE/ARM, or the file's own where
-/// it has none. `arm` picks one of them; empty: all.
+/// One configuration for each arm of a file (ConfigFile), or the file's own where it has none. `arm` picks one; empty:
+/// all. Refuses overrides that none of them reads under the command of that name.
 std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
-                                 const std::string& arm = "");
+                                 const std::string& arm = "", std::string_view command = "train");
+/// The same for a single one: a file with arms needs one.
+RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides, const std::string& arm = "",
+                      std::string_view command = "train");
 /// Paths do not depend on where a run is continued from: those that are relative become `base`/path.
 void make_paths_absolute(RunConfig& config, const std::filesystem::path& base);
 /// Where a run's files go: run.directory, or runs/NAME.
 std::string run_directory(const RunConfig& config);
-/// The whole configuration, defaults included, as TOML that `parse_config` reads back.
+/// The whole configuration, defaults included, as TOML that `parse_config` reads back; of tasks and learners only the
+/// tables of those that it names.
 std::string resolved_config(const RunConfig& config);
 
 /// The model that the options describe, with the inputs and the head that the task needs.

@@ -1,36 +1,225 @@
 #include "train/options/options.h"
 
-#include <cmath>
+#include <fmt/ranges.h>
 
-#include "train/options/option_tables.h"
+#include <algorithm>
+
+#include "core/names.h"
+#include "throughtime/error.h"
 
 namespace throughtime {
+namespace {
 
-bool Range::holds(double value) const {
-  if (!std::isfinite(value)) return false;
-  return (open_low ? value > low : value >= low) && (open_high ? value < high : value <= high);
+template <class Row>
+std::vector<std::string> names_of_rows(const std::vector<const Row*>& rows) {
+  std::vector<std::string> names;
+  for (const Row* row : rows) names.push_back(row->name);
+  return names;
 }
 
-const std::vector<Option>& all_options() {
-  static const std::vector<Option> options = [] {
-    std::vector<Option> table;
-    add_task_options(table);
-    add_generated_task_options(table);
-    add_data_task_options(table);
-    add_model_options(table);
-    add_learner_options(table);
-    add_fptt_options(table);
-    add_terminal_options(table);
-    add_fpp_options(table);
-    add_target_options(table);
-    add_estimate_options(table);
-    add_optimizer_options(table);
-    add_train_options(table);
-    add_run_options(table);
-    add_stream_options(table);
-    return table;
-  }();
-  return options;
+/// The rows of a registry that read a field of the settings they share.
+template <class Row>
+std::vector<std::string> readers_of(const std::vector<const Row*>& rows, std::string_view field) {
+  std::vector<std::string> names;
+  for (const Row* row : rows)
+    if (std::find(row->reads.begin(), row->reads.end(), field) != row->reads.end()) names.push_back(row->name);
+  return names;
+}
+
+void describe(LearnerConfig& config, OptionList& list) {
+  list.add_name("name", config.name, "training method", names_of_rows(all_learners()));
+  for (const LearnerType* learner : all_learners()) {
+    const OptionList::Scope scope(list, learner->name, {{"learner", {learner->name}}});
+    learner->describe(config, list);
+  }
+}
+
+void describe(ModelOptions& config, OptionList& list) {
+  list.add_name("cell", config.cell, "the cell of every layer, or one for each", names_of_rows(all_cells()));
+  list.add("hidden", config.hidden, "hidden units of every layer, or one width for each", between(1, 65536));
+  list.add("layers", config.layers, "number of layers", between(1, 64));
+  list.add("step", config.cell_options.step, "epsilon, the step size", above(0));
+  list.used_by("cell", readers_of(all_cells(), "step"));
+  list.add("diffusion", config.cell_options.diffusion, "gamma, the diffusion", at_least(0));
+  list.used_by("cell", readers_of(all_cells(), "diffusion"));
+  list.add("embedding", config.embedding, "width of token embeddings; 0: tokens enter one-hot", between(0, 65536));
+  list.add("tied", config.tied, "the output matrix is the embedding matrix");
+  list.add("encoder", config.encoder, "width of a linear encoder before the first layer; 0: none", between(0, 65536));
+  list.add("head_hidden", config.head_hidden, "width of a linear layer before the output; 0: none", between(0, 65536));
+  list.add("dropout_input", config.dropout.input, "share of dropped inputs of the first layer", below_one(0));
+  list.add("dropout_between", config.dropout.between, "share of dropped outputs between layers", below_one(0));
+  list.add("dropout_output", config.dropout.output, "share of dropped outputs of the last layer", below_one(0));
+  list.add("dropout_per_sequence", config.dropout.per_sequence,
+           "one dropout mask for a whole sequence instead of one per step");
+  list.add("dropout_logits", config.dropout.logits, "share of dropped outputs of the head, before the loss",
+           below_one(0));
+  list.add("dropout_logits_always", config.dropout.logits_always,
+           "dropout_logits in evaluations too, as FPTT's released code has it");
+  list.add("initialise", config.initialise.rule, "rule for the first weights");
+  list.add("initialise_range", config.initialise.range, "weights in +- this", at_least(0));
+  list.used_by("initialise", {std::string(name_of(InitialiseRule::uniform))});
+  list.add("recurrent_scale", config.initialise.recurrent_scale, "scale of the recurrent weights", at_least(0));
+  list.used_by("initialise", {std::string(name_of(InitialiseRule::antisymmetric))});
+  list.add("forget_bias", config.initialise.forget_bias, "added to the forget gate's first bias");
+}
+
+void describe_rule(OptimizerConfig& rule, OptionList& list) {
+  const auto read_by = [&](std::string_view field) { list.used_by("optimizer", readers_of(all_optimizers(), field)); };
+  list.add("momentum", rule.momentum, "mu", below_one(0));
+  read_by("momentum");
+  list.add("beta1", rule.beta1, "smoothing of the gradient", below_one(0));
+  read_by("beta1");
+  list.add("beta2", rule.beta2, "smoothing of its square", below_one(0));
+  read_by("beta2");
+  list.add("decay", rule.decay, "smoothing; -1: the rule's own default", below_one(-1));
+  read_by("decay");
+  list.add("epsilon", rule.epsilon, "-1: the rule's own default", at_least(-1));
+  read_by("epsilon");
+  list.add("weight_decay", rule.weight_decay, "this times the weights is added to the gradient", at_least(0));
+  list.add("average_from", rule.average_from, "first update that enters the average", at_least(1));
+  read_by("average_from");
+}
+
+void describe(OptimizerOptions& config, OptionList& list) {
+  const auto of_schedules = [&](std::initializer_list<ScheduleRule> rules) {
+    std::vector<std::string> names;
+    for (const ScheduleRule rule : rules) names.emplace_back(name_of(rule));
+    list.used_by("schedule", std::move(names));
+  };
+  list.add_name("name", config.rule.name, "update rule", names_of_rows(all_optimizers()));
+  list.add("rate", config.rate, "learning rate", at_least(0));
+  list.add("clip", config.clip.norm, "largest norm of the gradient; 0: off", at_least(0));
+  list.add("clip_value", config.clip.value, "largest size of a gradient's entry; 0: off", at_least(0));
+  describe_rule(config.rule, list);
+  list.add("schedule", config.schedule.rule, "the rate over time");
+  list.add("schedule_factor", config.schedule.factor, "the rate is multiplied by it", above(0));
+  of_schedules({ScheduleRule::factor_at, ScheduleRule::plateau});
+  list.add("schedule_epochs", config.schedule.epochs, "at these epochs", at_least(0));
+  of_schedules({ScheduleRule::factor_at});
+  list.add("schedule_patience", config.schedule.patience, "evaluations without improvement that are forgiven",
+           at_least(0));
+  of_schedules({ScheduleRule::plateau});
+}
+
+void describe(TrainOptions& config, OptionList& list) {
+  list.add("seed", config.seed, "seed of every random number", at_least(0));
+  list.add("iterations_per_epoch", config.iterations_per_epoch, "generated tasks and streams: what counts as one epoch",
+           at_least(1));
+  const OptionList::Scope batches(list, "", {{"command", {"train"}}});
+  list.add("iterations", config.iterations, "batches to learn from", at_least(1));
+  list.add("epochs", config.epochs, "passes over the training data instead of train.iterations; 0: off", at_least(0));
+  list.add("batch", config.batch, "sequences in a batch", between(1, 65536));
+  list.add("evaluate_every", config.evaluate_every, "iterations between validations; 0: only the test at the end",
+           at_least(0));
+  list.add("evaluate_batches", config.evaluate_batches, "generated tasks: batches of one evaluation", at_least(1));
+  list.add("patience", config.patience, "stop after this many validations in a row without a better one; 0: never",
+           at_least(0));
+  list.add("report_every", config.report_every, "iterations between looks at the training loss", at_least(1));
+}
+
+void describe(RunOptions& config, OptionList& list) {
+  list.add("name", config.name, "name in tables; empty: the configuration file's");
+  list.add_name("engine", config.engine, "what computes", engine_names());
+  list.add("threads", config.threads, "threads of the engine; 0: one per core, shared by the ranks of a machine",
+           between(0, 1024));
+  list.add("directory", config.directory, "where the run's files go; empty: runs/NAME");
+  list.add("checkpoint_every", config.checkpoint_every,
+           "iterations between checkpoints; 0: only at the end, at a stop and at a better validation", at_least(0));
+  list.used_by("command", {"train"});
+}
+
+void describe(StreamOptions& config, OptionList& list) {
+  list.add("format", config.format,
+           "CSV, JSON lines or raw little-endian float32 (task.series.channels numbers a row)");
+  list.add("id", config.id, "column that says which stream a row belongs to; empty: there is one stream");
+  list.add("slots", config.slots, "streams at once; a new one takes the slot of the one that has been silent longest",
+           between(1, 65536));
+  list.add("difference", config.difference,
+           "the model predicts how much a target changes over the horizon, not what it becomes");
+  list.add("scale_rows", config.scale_rows,
+           "task.series.standardise: rows after which means and deviations stay as they are; 0: they go on",
+           at_least(0));
+  list.add("on_error", config.on_error, "a row that cannot be read is reported and skipped, or ends the run");
+  list.add("rolling", config.rolling, "rows of the rolling error", between(1, 1e6));
+  list.add("metrics_every", config.metrics_every, "rows between lines of metrics.jsonl", at_least(1));
+  list.add("checkpoint_seconds", config.checkpoint_seconds,
+           "seconds between checkpoints; 0: only at the end and at signals", at_least(0));
+}
+
+/// Keys that end as the unknown one does, or else the one that looks most like it.
+std::vector<std::string> meant_keys(const OptionList& list, const std::string& key) {
+  const std::string table = key.substr(0, key.find('.')) + ".", name = key.substr(key.rfind('.') + 1);
+  std::vector<std::string> same, all;
+  for (const Option& option : list.options()) {
+    all.push_back(option.key);
+    if (option.name() == name && option.key.starts_with(table)) same.push_back(option.key);
+  }
+  if (!same.empty()) return same;
+  const std::string nearest = nearest_name(key, all);
+  return nearest.empty() ? std::vector<std::string>() : std::vector<std::string>{nearest};
+}
+
+/// The names of one kind (OptionUsers) that are at work in a run.
+std::vector<std::string> at_work(const std::string& kind, const RunConfig& config, std::string_view command) {
+  if (kind == "learner") return {config.learner.name};
+  if (kind == "task") return {config.task.name};
+  if (kind == "cell") return config.model.cell;
+  if (kind == "optimizer") return {config.optimizer.rule.name};
+  if (kind == "schedule") return {std::string(name_of(config.optimizer.schedule.rule))};
+  if (kind == "initialise") return {std::string(name_of(config.model.initialise.rule))};
+  return {std::string(command)};
+}
+
+bool any_at_work(const OptionUsers& users, const RunConfig& config, std::string_view command) {
+  return std::ranges::any_of(at_work(users.kind, config, command),
+                             [&](const std::string& name) { return std::ranges::count(users.names, name) > 0; });
+}
+
+}  // namespace
+
+OptionList options_of(RunConfig& config) {
+  OptionList list;
+  const auto table = [&](std::string_view name, auto& part, std::vector<OptionUsers> users = {}) {
+    const OptionList::Scope scope(list, name, std::move(users));
+    describe(part, list);
+  };
+  table("task", config.task);
+  table("model", config.model);
+  table("learner", config.learner);
+  table("optimizer", config.optimizer);
+  table("train", config.train);
+  table("run", config.run);
+  table("stream", config.stream, {{"command", {"stream"}}});
+  return list;
+}
+
+const Option& find_option(const OptionList& list, const std::string& key, const std::string& where) {
+  for (const Option& option : list.options())
+    if (option.key == key) return option;
+  const std::vector<std::string> meant = meant_keys(list, key);
+  refuse("config", "{}: unknown option '{}';{} `throughtime help options` lists them all", where, key,
+         meant.empty() ? "" : fmt::format(" did you mean '{}'?", fmt::join(meant, "' or '")));
+}
+
+bool is_used(const Option& option, const RunConfig& config, std::string_view command) {
+  return std::ranges::all_of(option.users,
+                             [&](const OptionUsers& users) { return any_at_work(users, config, command); });
+}
+
+void require_used(const std::vector<std::string>& assignments, const std::vector<RunConfig>& configs,
+                  std::string_view command) {
+  RunConfig any;
+  const OptionList list = options_of(any);
+  for (const std::string& assignment : assignments) {
+    const Option& option = find_option(list, assignment.substr(0, assignment.find('=')), "--set");
+    const auto uses = [&](const RunConfig& config) { return is_used(option, config, command); };
+    if (configs.empty() || std::ranges::any_of(configs, uses)) continue;
+    for (const OptionUsers& users : option.users) {
+      if (any_at_work(users, configs.front(), command)) continue;
+      refuse("config", "--set: {} is an option of the {} {}; here the {} is {}", option.key, users.kind,
+             fmt::join(users.names, ", "), users.kind, fmt::join(at_work(users.kind, configs.front(), command), ", "));
+    }
+  }
 }
 
 }  // namespace throughtime

@@ -33,9 +33,7 @@ void require_same_config(Communicator* ranks, const RunConfig& config) {
   common.run.threads = 0;
   common.run.directory.clear();
   common.task.data.clear();
-  common.task.path.clear();
-  common.task.target_path.clear();
-  common.task.files.clear();
+  for (std::string* path : find_task(config.task.name).paths(common.task)) path->clear();
   const std::string text = resolved_config(common);
   require_same(ranks, "configuration", fingerprint(std::as_bytes(std::span(text))));
 }

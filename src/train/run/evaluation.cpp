@@ -4,6 +4,7 @@
 
 #include "engine/targets.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -24,20 +25,15 @@ Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig&
     points_ = points_ || PointScores::knows(metric);
     published_points_ = published_points_ || metric == Metric::published_time_rmse;
   }
-  const bool optimises = learner.name == "target_propagation" && learner.target.test_steps > 0;
-  const int steps = std::min(task.steps(), optimises ? learner.target.block : part_steps);
-  const auto rows = static_cast<std::size_t>(batch_);
-  const auto outputs = static_cast<std::size_t>(engine.model().outputs());
+  refiner_ = find_learner(learner.name).make_refiner(learner, engine, task.steps(), batch_);
+  const int steps = refiner_ ? refiner_->steps() : std::min(task.steps(), part_steps);
   tape_ = engine.make_tape({.steps = steps, .batch = batch_, .keep = Keep::nothing});
-  state_ = engine.allocate(rows * static_cast<std::size_t>(engine.model().state_size()));
-  if (optimises) {
-    start_ = engine.allocate(state_.size);
-    past_.emplace(engine, learner.target, steps, batch_);
-  }
-  loss_values_.resize(static_cast<std::size_t>(steps) * rows);
+  state_ = engine.allocate(elements(batch_, engine.model().state_size()));
+  if (refiner_) start_ = engine.allocate(state_.size);
+  loss_values_.resize(elements(steps, batch_));
   losses_ = engine.allocate(loss_values_.size());
   if (!accuracy_ && !points_) return;
-  prediction_values_.resize(loss_values_.size() * outputs);
+  prediction_values_.resize(elements(steps, batch_, engine.model().outputs()));
   predictions_ = engine.allocate(prediction_values_.size());
 }
 
@@ -89,7 +85,7 @@ void Evaluator::add_window(const Window& window, Buffer parameters, bool continu
     if (!whole) slice(window, first, length, part_);
     const Window& part = whole ? window : part_;
     if (!continues && first == 0) engine_.fill(state_, 0);
-    if (past_) engine_.copy(state_, start_);
+    if (refiner_) engine_.copy(state_, start_);
     engine_.unroll({.window = part,
                     .parameters = parameters,
                     .tape = *tape_,
@@ -99,7 +95,7 @@ void Evaluator::add_window(const Window& window, Buffer parameters, bool continu
                     .losses = losses_,
                     .predictions = predictions_});
     add_part(part);
-    if (past_) past_->refine(part, parameters, start_, state_);
+    if (refiner_) refiner_->refine(part, parameters, start_, state_);
     step_ += part.steps;
   }
 }
@@ -113,12 +109,12 @@ void Evaluator::add_part(const Window& part) {
     for (int row = 0; row < part.batch; ++row) {
       const double weight = part.weight_at(step, row);
       if (weight == 0) continue;
-      const auto entry = static_cast<std::size_t>(step) * static_cast<std::size_t>(part.batch) + row;
+      const std::size_t entry = elements(step, part.batch) + elements(row);
       weight_sum_ += weight;
       loss_sum_ += weight * loss_values_[entry];
       chunk_sum_ += weight * loss_values_[entry];
       if (!predictions_) continue;
-      const double* predictions = prediction_values_.data() + entry * static_cast<std::size_t>(outputs);
+      const double* predictions = prediction_values_.data() + entry * elements(outputs);
       const RowTarget<float> target = row_target(engine_.model(), part, step, row);
       if (accuracy_ && most_probable(predictions, outputs) == target.label) correct_sum_ += weight;
       if (points_)

@@ -7,9 +7,8 @@
 #include <vector>
 
 #include "tasks/point_scores.h"
-#include "throughtime/engine.h"
+#include "throughtime/learner.h"
 #include "throughtime/task.h"
-#include "train/run/past_states.h"
 
 namespace throughtime {
 
@@ -30,8 +29,8 @@ struct Evaluation {
 /// grow with the length of a sequence: long windows are cut, and the state is carried from part to part.
 class Evaluator {
  public:
-  /// For a task whose training batches have `batch` rows. Where `learner` says so, states of the past are optimised on
-  /// the way (PastStates).
+  /// For a task whose training batches have `batch` rows. Where `learner` has a StateRefiner, states
+  /// change on the way.
   Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner = {});
 
   /// One whole pass over a finite split; of a generated one, batches `first` ... `first` + `batches` - 1. The state is
@@ -39,7 +38,7 @@ class Evaluator {
   Evaluation evaluate(Buffer parameters, Split split, std::int64_t batches, std::uint64_t first = 0);
 
   /// Bytes of the tape, known before the first evaluation.
-  std::size_t bytes() const { return tape_->bytes() + (past_ ? past_->bytes() : 0); }
+  std::size_t bytes() const { return tape_->bytes() + (refiner_ ? refiner_->bytes() : 0); }
 
  private:
   void add_window(const Window& window, Buffer parameters, bool continues);
@@ -55,8 +54,8 @@ class Evaluator {
   bool published_points_ = false;  // and the published ones
   std::unique_ptr<Tape> tape_;
   Buffer state_;  // [B, S]
-  Buffer start_;  // [B, S]: before a part, where past states are optimised
-  std::optional<PastStates> past_;
+  Buffer start_;  // [B, S]: before a part, where states are refined
+  std::unique_ptr<StateRefiner> refiner_;
   Buffer losses_;       // [part, B]
   Buffer predictions_;  // [part, B, outputs], where a metric needs them
   std::vector<double> loss_values_, prediction_values_;

@@ -1,13 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "data/vocabulary.h"
-#include "tasks/standardisation.h"
+#include "tasks/model_names.h"
 #include "train/run/trained_model.h"
 
 namespace throughtime {
@@ -19,8 +17,8 @@ class Predictor {
   explicit Predictor(TrainedModel& trained);
 
   /// Names of the columns of a step, where the task has them.
-  const std::vector<std::string>& input_names() const { return input_names_; }
-  const std::vector<std::string>& output_names() const { return output_names_; }
+  const std::vector<std::string>& input_names() const { return names_.inputs; }
+  const std::vector<std::string>& output_names() const { return names_.outputs; }
   bool reads_tokens() const { return vocabulary_size_ > 0; }
   int reals() const { return reals_; }
   bool classifies() const { return classifies_; }
@@ -41,9 +39,7 @@ class Predictor {
   Buffer state_, predictions_;
   int reals_ = 0, vocabulary_size_ = 0;
   bool classifies_ = false;
-  std::optional<Standardisation> scales_;
-  std::optional<Vocabulary> vocabulary_;
-  std::vector<std::string> input_names_, output_names_;
+  ModelNames names_;
 };
 
 }  // namespace throughtime

@@ -5,29 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "train/run/run_directory.h"
-#include "train/run/tensorboard.h"
+#include "train/run/run_files.h"
 #include "train/run/trainer.h"
 
 namespace throughtime {
 
-/// Lengths of the files that grow with a run; a checkpoint holds them, so that a resumed run can cut them back.
-struct RecordLengths {
-  std::uint64_t metrics = 0, table = 0, events = 0;
-  void archive(Archive& archive);
-};
-
-/// Lines of a log with the time in front.
-class RunLog {
- public:
-  explicit RunLog(const std::filesystem::path& path);
-  void line(const std::string& text);
-
- private:
-  OutputFile file_;
-};
-
-/// Writes a run down: metrics in three formats, a log, and checkpoints.
+/// Writes down what a trainer tells: metrics, a log, checkpoints and the result.
 class Recorder final : public Observer {
  public:
   Recorder(const RunDirectory& directory, Trainer& trainer, const RecordLengths& lengths, RunLog& log);
@@ -42,16 +25,10 @@ class Recorder final : public Observer {
   void save_checkpoint(bool best);
 
  private:
-  using Fields = std::vector<std::pair<std::string, double>>;
-  void write(std::int64_t iteration, const Fields& fields);
-  std::vector<std::string> columns() const;
-
   const RunDirectory& directory_;
   Trainer& trainer_;
   RunLog& log_;
-  std::vector<std::string> columns_;  // of the table
-  OutputFile metrics_, table_;
-  EventFile events_;
+  RunFiles files_;
 };
 
 /// What the other ranks do while rank 0 writes the run down: they take part in its checkpoints, and write nothing.
@@ -66,8 +43,5 @@ class Follower final : public Observer {
   Trainer& trainer_;
   Observer& other_;
 };
-
-/// The result as one line of JSON: what `train --json` prints and result.json holds. `run`: the run's directory.
-std::string result_json(const RunResult& result, const std::string& run);
 
 }  // namespace throughtime

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "throughtime/error.h"
+#include "train/options/options.h"
 #include "train/run/files.h"
 
 namespace throughtime {
@@ -18,29 +19,18 @@ namespace {
 constexpr const char* lock_name = ".lock";
 
 /// What may change between two parts of a run: how long it goes on, what is written down and where its data lies now,
-/// not what is computed.
-const std::vector<std::string>& changeable_options() {
-  static const std::vector<std::string> keys = {"train.iterations",
-                                                "train.epochs",
-                                                "train.patience",
-                                                "run.threads",
-                                                "run.checkpoint_every",
-                                                "task.data",
-                                                "task.path",
-                                                "task.target_path",
-                                                "task.files",
-                                                "stream.format",
-                                                "stream.on_error",
-                                                "stream.metrics_every",
-                                                "stream.checkpoint_seconds"};
-  return keys;
-}
+/// not what is computed. Stars stand for the name of a task.
+constexpr const char* changeable_options[] = {
+    "train.iterations", "train.epochs",         "train.patience",           "run.threads",  "run.checkpoint_every",
+    "task.data",        "task.*.path",          "task.*.target_path",       "task.*.files", "stream.format",
+    "stream.on_error",  "stream.metrics_every", "stream.checkpoint_seconds"};
 
-void require_changeable(const std::string& assignment) {
-  const std::string key = assignment.substr(0, assignment.find('='));
-  const std::vector<std::string>& keys = changeable_options();
-  if (std::find(keys.begin(), keys.end(), key) == keys.end())
-    refuse("run", "{} cannot change while a run goes on; these can: {}", key, fmt::join(keys, ", "));
+bool is_changeable(const std::string& key) {
+  const std::size_t first = key.find('.'), last = key.rfind('.');
+  const bool of_task = key.starts_with("task.") && first != last;
+  const std::string pattern = of_task ? "task.*" + key.substr(last) : key;
+  return std::find(std::begin(changeable_options), std::end(changeable_options), pattern) !=
+         std::end(changeable_options);
 }
 
 /// A lock alone is what a run leaves that was refused or killed before its first file.
@@ -96,13 +86,16 @@ void RunDirectory::lock() {
     refuse("run", "another process is working in {}; wait until it ends", path_.string());
 }
 
-RunConfig RunDirectory::load_config(const std::vector<std::string>& overrides) const {
+RunConfig RunDirectory::load_config(const std::vector<std::string>& overrides, std::string_view command) const {
   require_run();
   RunConfig config = parse_config(read_file(this->config()), this->config().string());
   for (const std::string& assignment : overrides) {
     set_option(config, assignment, "--set");
-    require_changeable(assignment);
+    const std::string key = assignment.substr(0, assignment.find('='));
+    if (!is_changeable(key))
+      refuse("run", "{} cannot change while a run goes on; these can: {}", key, fmt::join(changeable_options, ", "));
   }
+  require_used(overrides, {config}, command);
   make_paths_absolute(config, std::filesystem::current_path());
   return config;
 }

@@ -27,9 +27,12 @@ class RunDirectory {
   std::filesystem::path environment() const { return path_ / "environment.json"; }
   std::filesystem::path result() const { return path_ / "result.json"; }
   std::filesystem::path task() const { return path_ / "task"; }
+  std::filesystem::path columns() const { return task() / "columns.json"; }  // of a stream
   CheckpointStore checkpoints() const { return CheckpointStore(path_ / "checkpoints"); }
 
   bool is_run() const { return std::filesystem::exists(config()); }
+  /// Whether throughtime stream made it.
+  bool is_stream() const { return std::filesystem::exists(columns()); }
   bool is_finished() const { return std::filesystem::exists(result()); }
   /// Refuses a directory that is no run, with what to do.
   void require_run() const;
@@ -39,8 +42,9 @@ class RunDirectory {
   void clear();
   /// Keeps other processes out until this object goes; refuses where one is in already.
   void lock();
-  /// The configuration that the run was started with, and overrides that may change while a run goes on.
-  RunConfig load_config(const std::vector<std::string>& overrides = {}) const;
+  /// The configuration that the run was started with, and overrides that may change while a run goes on and that the
+  /// command of that name reads.
+  RunConfig load_config(const std::vector<std::string>& overrides = {}, std::string_view command = "train") const;
 
  private:
   std::filesystem::path path_;

@@ -10,8 +10,8 @@
 #include "train/run/environment.h"
 #include "train/run/files.h"
 #include "train/run/recorder.h"
+#include "train/run/run_directory.h"
 #include "train/run/trained_model.h"
-#include "train/stream/run.h"
 
 namespace throughtime {
 namespace {
@@ -62,24 +62,18 @@ RunResult train_recorded(RunDirectory& directory, Trainer& trainer, const Record
     if (result.end == RunEnd::interrupted) log.line(fmt::format("interrupted at iteration {}", result.iteration));
     return result;
   } catch (const std::exception& error) {
-    try {
-      log.line(error.what());
-    } catch (const RunFailure&) {  // a full disk takes no log either
-    }
+    log.error(error);
     throw;
   }
 }
 
-/// Everything of a new run but its first metrics. config.toml comes last: with it the directory is a run.
-void prepare(RunDirectory& directory, Trainer& trainer, bool force) {
-  directory.require_free(force);
-  directory.lock();
-  directory.clear();
-  make_directories(directory.task());
-  trainer.task().save(directory.task().string());
-  ModelInterface(trainer.task()).save(directory.task().string());
-  replace_file(directory.environment(), environment_json(trainer.plan()));
-  replace_file(directory.config(), resolved_config(trainer.config()));
+void begin_run(RunDirectory& directory, Trainer& trainer, bool force) {
+  begin_run(directory, force, trainer.config(), ModelInterface(trainer.task()), trainer.plan(),
+            [&](const std::string& folder) { trainer.task().save(folder); });
+}
+
+RecordLengths load_state(const TensorFile& file, Trainer& trainer) {
+  return load_state(file, [&](Archive& archive) { trainer.archive(archive); });
 }
 
 /// Copies the tensors that belong to the model into `parameters`; at least one must, and all must have its shape.
@@ -110,15 +104,6 @@ void import_weights(Trainer& trainer, const TensorFile& weights) {
   trainer.engine().write(trainer.parameters(), parameters);
 }
 
-/// Loads a checkpoint into a trainer; returns how long the run's files were then.
-RecordLengths load_state(const TensorFile& file, Trainer& trainer) {
-  LoadingArchive archive(file);
-  trainer.archive(archive);
-  RecordLengths lengths;
-  lengths.archive(archive);
-  return lengths;
-}
-
 }  // namespace
 
 RunResult train_run(const RunConfig& config, Observer& observer, bool force, bool test,
@@ -128,13 +113,13 @@ RunResult train_run(const RunConfig& config, Observer& observer, bool force, boo
   on_first_rank(ranks.get(), [&] { directory.require_free(force); });
   Trainer trainer(config, "", ranks);
   require_same_data(ranks.get(), trainer.task(), config.train.batch);
-  on_first_rank(ranks.get(), [&] { prepare(directory, trainer, force); });
+  on_first_rank(ranks.get(), [&] { begin_run(directory, trainer, force); });
   return train_recorded(directory, trainer, {}, observer, test);
 }
 
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
                      bool previous, bool test, std::shared_ptr<Communicator> ranks) {
-  if (is_stream_run(run))
+  if (RunDirectory(run).is_stream())
     refuse("train", "{} is the run of a stream: it goes on with throughtime stream --resume {}", run.string(),
            run.string());
   RunDirectory directory(run);
@@ -165,7 +150,7 @@ void start_run_with(const RunConfig& config, const TensorFile& weights, bool for
   directory.require_free(force);
   Trainer trainer(config);
   import_weights(trainer, weights);
-  prepare(directory, trainer, force);
+  begin_run(directory, trainer, force);
   RunLog log(directory.log());
   Recorder(directory, trainer, {}, log).save_checkpoint(false);
   log.line("the first weights were imported");
@@ -196,7 +181,7 @@ TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {
 
 std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
                                   const std::vector<std::string>& overrides) {
-  if (is_stream_run(run))
+  if (RunDirectory(run).is_stream())
     refuse(
         "run",
         "{} is the run of a stream, which has no splits: each of its forecasts was tested before it was learned from. "

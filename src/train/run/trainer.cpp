@@ -37,28 +37,29 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
   return task;
 }
 
-/// What an update of a learner works on side by side, and the option that says how many of them there are.
-struct Shared {
-  int count = 0;
-  std::string what, option;
-};
-
-Shared shared_by_ranks(const RunConfig& config, int steps) {
-  const LearnerConfig& learner = config.learner;
-  if (learner.name == "fpp" && learner.fpp.batch == "blocks")
-    return {learner.fpp.blocks, "trajectories", "learner.fpp_blocks"};
-  if (learner.name != "target_propagation") return {config.train.batch, "rows of a batch", "train.batch"};
-  const int shard = learner.target.shard > 0 ? learner.target.shard : steps;
-  const int blocks = std::min(shard, (steps + learner.target.block - 1) / learner.target.block);
-  return {config.train.batch * blocks, "blocks", "train.batch, learner.tprop_block and learner.tprop_shard"};
+/// A rank that has nothing to do would only wait.
+void require_work(const LearnerConfig& learner, const StretchShape& shape, int ranks) {
+  const SharedWork work = find_learner(learner.name).shared_work(learner, shape);
+  if (ranks > work.count)
+    refuse("train", "{} ranks cannot share {} {} ({}); start {} at most", ranks, work.count, work.what, work.options,
+           work.count);
 }
 
-/// A rank that has nothing to do would only wait.
-void require_work(const RunConfig& config, int steps, int ranks) {
-  const Shared shared = shared_by_ranks(config, steps);
-  if (ranks > shared.count)
-    refuse("train", "{} ranks cannot share {} {} ({}); start {} at most", ranks, shared.count, shared.what,
-           shared.option, shared.count);
+/// What a learner is told about the batches of a task.
+StretchShape shape_of(Task& task, const TrainOptions& train) {
+  return {.steps = task.steps(),
+          .batch = train.batch,
+          .losses = task.loss_steps(),
+          .lengths_vary = task.lengths_vary(),
+          .terminal = task.terminal(),
+          .examples = task.examples(),
+          .accuracy = judged_by_accuracy(task),
+          .seed = train.seed,
+          .row_steps = task.row_steps(train.batch),
+          .stretches = task.batches(Split::train, train.batch),
+          .positions = [&task, batch = train.batch](std::uint64_t draw, int rows, int steps) -> const Window& {
+            return task.make_positions(draw, batch, rows, steps);
+          }};
 }
 
 RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
@@ -79,6 +80,15 @@ RunExtent extent_of(const RunConfig& config) {
   return measure(config.train, *task, Model(make_model_config(config.model, *task)));
 }
 
+void check_run(const RunConfig& config, const Communicator* ranks) {
+  const std::unique_ptr<Task> task = make_saved_task(config, "");
+  const StretchShape shape = shape_of(*task, config.train);
+  find_engine(config.run.engine);
+  validate(config.optimizer.rule);
+  check_learner(config.learner, Model(make_model_config(config.model, *task)), shape);
+  require_work(config.learner, shape, ranks == nullptr ? 1 : ranks->ranks());
+}
+
 Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)
     : config_(config),
       ranks_(std::move(ranks)),
@@ -87,26 +97,13 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       engine_(make_engine(model_, make_engine_config(config.run, ranks_))),
       trainee_(make_trainee(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                             config.optimizer.rule, config.optimizer.clip)),
-      learner_(make_learner(config.learner, trainee_,
-                            {.steps = task_->steps(),
-                             .batch = config.train.batch,
-                             .losses = task_->loss_steps(),
-                             .terminal = task_->terminal(),
-                             .examples = task_->examples(),
-                             .accuracy = judged_by_accuracy(*task_),
-                             .seed = config.train.seed,
-                             .row_steps = task_->row_steps(config.train.batch),
-                             .stretches = task_->batches(Split::train, config.train.batch),
-                             .positions = [task = task_.get(), batch = config.train.batch](std::uint64_t draw, int rows,
-                                                                                           int steps) -> const Window& {
-                               return task->make_positions(draw, batch, rows, steps);
-                             }})),
+      learner_(make_learner(config.learner, trainee_, shape_of(*task_, config.train))),
       evaluator_(*engine_, *task_, config.train.batch, config.learner),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
       rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
       plan_(make_plan()),
       last_rate_(config.optimizer.rate) {
-  require_work(config, plan_.steps, plan_.ranks);
+  require_work(config.learner, shape_of(*task_, config.train), plan_.ranks);
   if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "throughtime/choice.h"
 #include "train/options/config.h"
 #include "train/run/evaluation.h"
 
@@ -22,6 +23,10 @@ struct RunExtent {
 };
 /// From the task and the model alone: nothing is made that grows with steps and batch.
 RunExtent extent_of(const RunConfig& config);
+
+/// Refuses a configuration that no run can be made of, as making a Trainer would; makes nothing that grows with steps
+/// and batch. `ranks`: null: one process.
+void check_run(const RunConfig& config, const Communicator* ranks = nullptr);
 
 /// What a run will do and need, known before its first step.
 struct RunPlan {
@@ -69,6 +74,7 @@ struct IterationEnd {
 };
 
 enum class RunEnd { finished, stopped_early, interrupted };
+constexpr auto names_of(RunEnd) { return choice_names("finished", "stopped early", "interrupted"); }
 
 struct RunResult {
   RunPlan plan = {};
@@ -104,6 +110,9 @@ class Trainer {
   /// `ranks`: the processes that train this run together; each has a trainer and makes the same calls.
   explicit Trainer(const RunConfig& config, const std::string& task_directory = "",
                    std::shared_ptr<Communicator> ranks = nullptr);
+
+  Trainer(const Trainer&) = delete;  // its learner and its rate point into it
+  Trainer& operator=(const Trainer&) = delete;
 
   const RunPlan& plan() const { return plan_; }
   const RunConfig& config() const { return config_; }

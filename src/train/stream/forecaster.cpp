@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tasks/shared_options.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -13,9 +14,9 @@ constexpr const char* speaker = "stream";
 const RunConfig& checked(const RunConfig& config) {
   if (config.task.name != "series")
     refuse(speaker, "streams are learned as a series: task.name must be \"series\", got \"{}\"", config.task.name);
-  require_range(speaker, "task.horizon", config.task.horizon, 0, 1'000'000);
-  if (config.stream.difference && config.task.horizon == 0)
-    refuse(speaker, "stream.difference needs a task.horizon of at least 1: a change takes time");
+  require_range(speaker, "task.series.horizon", config.task.series.horizon, 0, 1'000'000);
+  if (config.stream.difference && config.task.series.horizon == 0)
+    refuse(speaker, "stream.difference needs a task.series.horizon of at least 1: a change takes time");
   row_layout(config);
   return config;
 }
@@ -45,32 +46,30 @@ double mean_square(const std::vector<double>& prediction, const std::vector<floa
 }  // namespace
 
 RowLayout row_layout(const RunConfig& config) {
-  const TaskConfig& task = config.task;
-  if (task.delimiter != "tab" && task.delimiter.size() != 1)
-    refuse(speaker, "task.delimiter must be one character or tab, got \"{}\"", task.delimiter);
+  const SeriesConfig& task = config.task.series;
   RowLayout layout{.format = config.stream.format,
-                   .delimiter = task.delimiter == "tab" ? '\t' : task.delimiter[0],
+                   .delimiter = delimiter_of("series", task.delimiter),
                    .header = task.header,
                    .channels = task.channels,
                    .id = config.stream.id,
                    .inputs = task.inputs,
                    .targets = task.targets};
-  if (layout.inputs.empty()) refuse(speaker, "task.inputs must name the columns that the model reads");
+  if (layout.inputs.empty()) refuse(speaker, "task.series.inputs must name the columns that the model reads");
   if (layout.targets.empty()) layout.targets = layout.inputs;
   return layout;
 }
 
 StreamForecaster::StreamForecaster(const RunConfig& config)
     : config_(checked(config)),
-      horizon_(static_cast<std::size_t>(config.task.horizon)),
+      horizon_(static_cast<std::size_t>(config.task.series.horizon)),
       inputs_(row_layout(config).inputs.size()),
       targets_(row_layout(config).targets.size()),
       model_(model_of(config, inputs_, targets_)),
       engine_(make_engine(model_, make_engine_config(config.run))),
       online_(std::make_unique<OnlineLearner>(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                                               online_config(config))),
-      input_scales_(inputs_, config.task.standardise, config.stream.scale_rows),
-      target_scales_(targets_, config.task.standardise, config.stream.scale_rows),
+      input_scales_(inputs_, config.task.series.standardise, config.stream.scale_rows),
+      target_scales_(targets_, config.task.series.standardise, config.stream.scale_rows),
       error_(config.stream.rolling),
       naive_(config.stream.rolling),
       streams_(static_cast<std::size_t>(config.stream.slots)),

@@ -19,10 +19,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* speaker = "stream";
-constexpr int wait_milliseconds = 100;  // at most, before clocks and signals are looked at again
+constexpr int wait_milliseconds = 100;     // at most, before clocks and signals are looked at again
+constexpr const char* rows_name = "rows";  // of the stream, not those that a learner counts
 constexpr const char* rows_of_files_key = "throughtime.rows_of_replaced_files";
-
-std::filesystem::path columns_file(const RunDirectory& directory) { return directory.task() / "columns.json"; }
 
 std::filesystem::path free_directory(const RunConfig& config, bool force) {
   const std::string first = run_directory(config);
@@ -52,16 +51,12 @@ StreamRun::StreamRun(RunConfig config, bool force)
     : config_(std::move(config)),
       directory_(std::make_unique<RunDirectory>(free_directory(config_, force))),
       parser_(row_layout(config_)) {
-  directory_->require_free(force || (config_.run.directory.empty() && directory_->is_run()));
-  learner_ = std::make_unique<StreamForecaster>(config_);
-  directory_->lock();
-  directory_->clear();
-  make_directories(directory_->task());
-  replace_file(columns_file(*directory_), Json(parser_.columns()).dump() + "\n");
-  ModelInterface(learner_->engine().model().config()).save(directory_->task().string());
-  replace_file(directory_->config(), resolved_config(config_));
-  replace_file(directory_->environment(), environment_json({.engine = std::string(learner_->engine().name()),
-                                                            .threads = learner_->engine().threads()}));
+  forecaster_ = std::make_unique<StreamForecaster>(config_);
+  const Engine& engine = forecaster_->engine();
+  const bool free = config_.run.directory.empty() && directory_->is_run();  // it has learned nothing yet
+  begin_run(*directory_, force || free, config_, ModelInterface(engine.model().config()),
+            {.engine = std::string(engine.name()), .threads = engine.threads()},
+            [&](const std::string&) { write_columns(); });
   open_files({});
   log_->line(fmt::format("throughtime {} ({}): starts a stream", version(), commit()));
 }
@@ -69,39 +64,41 @@ StreamRun::StreamRun(RunConfig config, bool force)
 StreamRun::StreamRun(const std::filesystem::path& path, const std::vector<std::string>& overrides, bool previous,
                      bool learns)
     : learns_(learns), directory_(std::make_unique<RunDirectory>(path)), parser_(RowLayout{.inputs = {"y"}}) {
-  config_ = directory_->load_config(overrides);
-  if (!is_stream_run(path)) refuse(speaker, "{} is no run of throughtime stream", path.string());
+  config_ = directory_->load_config(overrides, "stream");
+  if (!directory_->is_stream()) refuse(speaker, "{} is no run of throughtime stream", path.string());
   parser_ = RowParser(row_layout(config_));
   if (learns) directory_->lock();
   CheckpointStore checkpoints = directory_->checkpoints();
   if (previous) checkpoints.go_back();
-  learner_ = std::make_unique<StreamForecaster>(config_);
+  forecaster_ = std::make_unique<StreamForecaster>(config_);
   RecordLengths lengths;
   if (!checkpoints.empty()) {
     const TensorFile file = checkpoints.load();
-    LoadingArchive archive(file);
-    learner_->archive(archive);
-    lengths.archive(archive);
-    archive.number("stream.seconds", seconds_);
+    lengths = load_state(file, [this](Archive& archive) { this->archive(archive); });
     if (const auto rows = file.metadata.find(rows_of_files_key); rows != file.metadata.end())
-      rows_of_files_ = std::clamp<std::int64_t>(std::atoll(rows->second.c_str()), 0, learner_->counts().rows);
-    if (config_.stream.format == "csv")
-      parser_.set_columns(Json::parse(read_file(columns_file(*directory_))).get<std::vector<std::string>>());
+      rows_of_files_ = std::clamp<std::int64_t>(std::atoll(rows->second.c_str()), 0, forecaster_->counts().rows);
+    if (config_.stream.format == RowFormat::csv)
+      parser_.set_columns(Json::parse(read_file(directory_->columns())).get<std::vector<std::string>>());
   }
   if (!learns) return;
   open_files(lengths);
-  log_->line(fmt::format("throughtime {} ({}): goes on after row {}", version(), commit(), learner_->counts().rows));
+  log_->line(fmt::format("throughtime {} ({}): goes on after row {}", version(), commit(), forecaster_->counts().rows));
 }
 
 void StreamRun::open_files(const RecordLengths& lengths) {
   log_ = std::make_unique<RunLog>(directory_->log());
-  metrics_ = std::make_unique<OutputFile>(directory_->metrics(), lengths.metrics);
+  std::vector<std::string> columns = {"rolling_mse", "mse",     "naive_rolling_mse", "naive_mse",
+                                      "loss",        "updates", "skipped",           "streams"};
+  for (const Diagnostic& diagnostic : forecaster_->online().diagnostics())
+    if (diagnostic.name != rows_name) columns.push_back(diagnostic.name);
+  columns.emplace_back("seconds");
+  files_ = std::make_unique<RunFiles>(*directory_, config_, rows_name, std::move(columns), lengths);
   std::filesystem::remove(directory_->result());
 }
 
 StreamEnd StreamRun::run(RowFeed& feed, bool from_front, StreamObserver& observer) {
-  to_pass_ = from_front ? learner_->counts().rows - rows_of_files_ : 0;
-  rows_before_ = learns_ ? 0 : learner_->counts().rows;
+  to_pass_ = from_front ? forecaster_->counts().rows - rows_of_files_ : 0;
+  rows_before_ = learns_ ? 0 : forecaster_->counts().rows;
   first_record_ = true;
   clock_ = saved_at_ = Clock::now();
   try {
@@ -111,11 +108,11 @@ StreamEnd StreamRun::run(RowFeed& feed, bool from_front, StreamObserver& observe
   } catch (const InvalidInput& error) {  // the input is broken, the weights are not
     observer.on_idle();
     if (learns_) log_->line(error.what());
-    if (learns_ && learner_->counts().rows > 0) save_checkpoint();
+    if (learns_ && forecaster_->counts().rows > 0) save_checkpoint();
     throw;
   } catch (const std::exception& error) {  // the last checkpoint is the last good one
     observer.on_idle();
-    if (learns_) log_->line(error.what());
+    if (learns_) log_->error(error);
     throw;
   }
 }
@@ -155,7 +152,7 @@ void StreamRun::begin_again(RecordCutter& cutter, StreamObserver& observer) {
   cutter = RecordCutter(parser_.block());
   first_record_ = true;
   to_pass_ = 0;
-  rows_of_files_ = learner_->counts().rows;
+  rows_of_files_ = forecaster_->counts().rows;
   if (learns_) log_->line(fmt::format("the input was replaced or cut short after row {}", row_number()));
   observer.on_begins_again(row_number());
 }
@@ -164,7 +161,7 @@ void StreamRun::take_record(std::string_view record, bool overlong, StreamObserv
   if (record.empty() && parser_.block() == 0) return;
   if (std::exchange(first_record_, false)) {
     const bool header = parser_.take_header(record);
-    if (learns_) replace_file(columns_file(*directory_), Json(parser_.columns()).dump() + "\n");
+    if (learns_) write_columns();
     if (header) return;
   }
   if (to_pass_ > 0) {
@@ -174,20 +171,20 @@ void StreamRun::take_record(std::string_view record, bool overlong, StreamObserv
   if (overlong) return skip(fmt::format("the line is longer than {} bytes", RecordCutter::longest_line), observer);
   try {
     parser_.parse(record, row_);
-    const std::vector<double>& prediction = learns_ ? learner_->take(row_) : learner_->predict(row_);
+    const std::vector<double>& prediction = learns_ ? forecaster_->take(row_) : forecaster_->predict(row_);
     observer.on_row(row_, row_number(), prediction);
   } catch (const InvalidInput& error) {
     return skip(without_speaker(error.what()), observer);
   }
-  if (learns_ && learner_->counts().rows % config_.stream.metrics_every == 0) write_metrics();
+  if (learns_ && forecaster_->counts().rows % config_.stream.metrics_every == 0) write_metrics();
 }
 
 void StreamRun::skip(const std::string& why, StreamObserver& observer) {
-  learner_->count_skipped();
-  const StreamCounts& counts = learner_->counts();
+  forecaster_->count_skipped();
+  const StreamCounts& counts = forecaster_->counts();
   const std::string line = fmt::format("row {}: {}", row_number(), why);
   if (first_error_.empty()) first_error_ = line;
-  if (config_.stream.on_error == "stop")
+  if (config_.stream.on_error == OnError::stop)
     refuse(speaker, "{}; what was learned before it is in {}", line, directory().string());
   if (learns_ && worth_a_line(counts.skipped)) log_->line(line);
   observer.on_skipped(row_number(), why, worth_a_line(counts.skipped));
@@ -207,43 +204,43 @@ void StreamRun::keep_time() {
   clock_ = now;
 }
 
+void StreamRun::write_columns() const { replace_file(directory_->columns(), Json(parser_.columns()).dump() + "\n"); }
+
+MetricFields StreamRun::metrics() {
+  const StreamCounts& counts = forecaster_->counts();
+  MetricFields fields = {{"rolling_mse", forecaster_->error().rolling()},
+                         {"mse", forecaster_->error().cumulative()},
+                         {"naive_rolling_mse", forecaster_->naive().rolling()},
+                         {"naive_mse", forecaster_->naive().cumulative()},
+                         {"loss", forecaster_->online().take_mean_loss()},
+                         {"updates", static_cast<double>(forecaster_->online().updates()), true},
+                         {"skipped", static_cast<double>(counts.skipped), true},
+                         {"streams", static_cast<double>(counts.streams), true}};
+  for (const Diagnostic& diagnostic : forecaster_->online().diagnostics())
+    if (diagnostic.name != rows_name) fields.push_back({diagnostic.name, diagnostic.value});
+  fields.push_back({"seconds", seconds_});
+  return fields;
+}
+
 void StreamRun::write_metrics() {
   keep_time();
-  const StreamCounts& counts = learner_->counts();
-  Json line = {{"rows", counts.rows},
-               {"rolling_mse", learner_->error().rolling()},
-               {"mse", learner_->error().cumulative()},
-               {"naive_rolling_mse", learner_->naive().rolling()},
-               {"naive_mse", learner_->naive().cumulative()},
-               {"loss", learner_->online().take_mean_loss()},
-               {"updates", learner_->online().updates()},
-               {"skipped", counts.skipped},
-               {"streams", counts.streams}};
-  for (const Diagnostic& diagnostic : learner_->online().diagnostics())
-    if (!line.contains(diagnostic.name)) line[diagnostic.name] = diagnostic.value;  // rows are those of the stream
-  line["seconds"] = seconds_;
-  metrics_->write(line.dump() + "\n");
+  files_->write_metrics(forecaster_->counts().rows, metrics());
+}
+
+void StreamRun::archive(Archive& archive) {
+  forecaster_->archive(archive);
+  archive.number("stream.seconds", seconds_);
 }
 
 void StreamRun::save_checkpoint() {
   keep_time();
-  metrics_->sync();
-  TensorFile file;
-  file.metadata = {{config_key, resolved_config(config_)},
-                   {version_key, version()},
-                   {iteration_key, fmt::format("{}", learner_->counts().rows)},
-                   {rows_of_files_key, fmt::format("{}", rows_of_files_)}};
-  SavingArchive archive(file);
-  learner_->archive(archive);
-  RecordLengths lengths{.metrics = metrics_->size()};
-  lengths.archive(archive);
-  archive.number("stream.seconds", seconds_);
-  directory_->checkpoints().save(file);
+  files_->save_checkpoint(forecaster_->counts().rows, [this](Archive& archive) { this->archive(archive); }, false,
+                          {{rows_of_files_key, fmt::format("{}", rows_of_files_)}});
   saved_at_ = Clock::now();
 }
 
 void StreamRun::finish(StreamEnd end) {
-  const StreamCounts& counts = learner_->counts();
+  const StreamCounts& counts = forecaster_->counts();
   log_->line(fmt::format("{} after row {}", end == StreamEnd::input ? "the input ended" : "stopped", counts.rows));
   save_checkpoint();
   if (end == StreamEnd::input) replace_file(directory_->result(), summary_json() + "\n");
@@ -252,7 +249,7 @@ void StreamRun::finish(StreamEnd end) {
 }
 
 std::string StreamRun::summary_json() const {
-  const StreamCounts& counts = learner_->counts();
+  const StreamCounts& counts = forecaster_->counts();
   const Json line = {{"name", config_.run.name},
                      {"task", "stream"},
                      {"learner", config_.learner.name},
@@ -261,24 +258,20 @@ std::string StreamRun::summary_json() const {
                      {"skipped", counts.skipped},
                      {"streams", counts.streams},
                      {"slots_taken", counts.taken},
-                     {"predicted", learner_->error().count()},
-                     {"mse", learner_->error().cumulative()},
-                     {"rolling_mse", learner_->error().rolling()},
-                     {"naive_mse", learner_->naive().cumulative()},
-                     {"naive_rolling_mse", learner_->naive().rolling()},
+                     {"predicted", forecaster_->error().count()},
+                     {"mse", forecaster_->error().cumulative()},
+                     {"rolling_mse", forecaster_->error().rolling()},
+                     {"naive_mse", forecaster_->naive().cumulative()},
+                     {"naive_rolling_mse", forecaster_->naive().rolling()},
                      {"iterations", counts.rows},  // from here on what reports look for in every run
                      {"metric", "mse"},
-                     {"metrics", {{"test_mse", learner_->error().cumulative()}}},
-                     {"baseline", learner_->naive().cumulative()},
-                     {"updates", learner_->online().updates()},
+                     {"metrics", {{"test_mse", forecaster_->error().cumulative()}}},
+                     {"baseline", forecaster_->naive().cumulative()},
+                     {"updates", forecaster_->online().updates()},
                      {"seconds", seconds_},
                      {"peak_memory_bytes", peak_memory_bytes()},
                      {"run", directory().string()}};
   return line.dump();
-}
-
-bool is_stream_run(const std::filesystem::path& directory) {
-  return std::filesystem::exists(columns_file(RunDirectory(directory)));
 }
 
 }  // namespace throughtime

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "data/row_feed.h"
-#include "train/run/recorder.h"
-#include "train/run/run_directory.h"
+#include "train/run/run_files.h"
 #include "train/stream/forecaster.h"
 
 namespace throughtime {
@@ -48,7 +47,7 @@ class StreamRun {
 
   const std::filesystem::path& directory() const { return directory_->path(); }
   const RunConfig& config() const { return config_; }
-  StreamForecaster& learner() { return *learner_; }
+  StreamForecaster& forecaster() { return *forecaster_; }
   double seconds() const { return seconds_; }
   /// One line of JSON about the whole run.
   std::string summary_json() const;
@@ -56,11 +55,15 @@ class StreamRun {
  private:
   using Clock = std::chrono::steady_clock;
   void open_files(const RecordLengths& lengths);
+  void write_columns() const;
+  /// Of the rows since the last call.
+  MetricFields metrics();
+  void archive(Archive& archive);
   StreamEnd take_all(RowFeed& feed, StreamObserver& observer);
   void begin_again(RecordCutter& cutter, StreamObserver& observer);
   void take_record(std::string_view record, bool overlong, StreamObserver& observer);
   void skip(const std::string& why, StreamObserver& observer);
-  std::int64_t row_number() const { return learner_->counts().rows - rows_before_; }
+  std::int64_t row_number() const { return forecaster_->counts().rows - rows_before_; }
   void look_at_clock(StreamObserver& observer);
   void keep_time();
   void save_checkpoint();
@@ -70,10 +73,10 @@ class StreamRun {
   RunConfig config_;
   bool learns_ = true;
   std::unique_ptr<RunDirectory> directory_;
-  std::unique_ptr<StreamForecaster> learner_;
+  std::unique_ptr<StreamForecaster> forecaster_;
   RowParser parser_;
   std::unique_ptr<RunLog> log_;
-  std::unique_ptr<OutputFile> metrics_;
+  std::unique_ptr<RunFiles> files_;
   double seconds_ = 0;  // of all parts of the run
   Clock::time_point clock_, saved_at_;
   std::int64_t to_pass_ = 0;        // rows of the input that were taken before
@@ -83,8 +86,5 @@ class StreamRun {
   std::string first_error_;
   StreamRow row_;
 };
-
-/// Whether a directory holds a run of `throughtime stream`.
-bool is_stream_run(const std::filesystem::path& directory);
 
 }  // namespace throughtime

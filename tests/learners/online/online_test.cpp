@@ -43,7 +43,7 @@ class MemoryArchive final : public Archive {
 
 OnlineConfig tbptt_every_step(int steps = 5, int slots = 1) {
   OnlineConfig config;
-  config.learner = {.name = "tbptt", .preset = "original", .truncation = steps};
+  config.learner = {.name = "tbptt", .tbptt = {.preset = TbpttPreset::original, .truncation = steps}};
   config.rate = 0.01;
   config.slots = slots;
   return config;
@@ -51,27 +51,32 @@ OnlineConfig tbptt_every_step(int steps = 5, int slots = 1) {
 
 OnlineConfig fptt_windows(int length, int slots = 1) {
   OnlineConfig config = tbptt_every_step(1, slots);
-  config.learner = {.name = "fptt", .window_length = length};
+  config.learner = {.name = "fptt", .fptt = {.window_length = length}};
   return config;
 }
 
 /// From a buffer of states; sliding: the last T rounds alone.
 OnlineConfig fpp_rounds(const std::string& name, int steps, int slots = 1) {
   OnlineConfig config = tbptt_every_step(1, slots);
-  config.learner = {.name = name};
-  config.learner.fpp.steps = steps;
-  config.learner.fpp.buffer = 20;
+  config.learner = {.name = name, .fpp = {.steps = steps, .buffer = 20}, .sliding_tbptt = {.steps = steps}};
   return config;
 }
 
 /// K between `shortest` and `longest`, an estimate every 20 updates from 4 places of 3 + 12 steps.
-OnlineConfig adaptive(int shortest, int longest, int slots = 1, const std::string& preset = "original") {
+OnlineConfig adaptive(int shortest, int longest, int slots = 1, TbpttPreset preset = TbpttPreset::original) {
   OnlineConfig config = tbptt_every_step(1, slots);
-  config.learner = {.name = "adaptive_tbptt", .preset = preset, .truncation = shortest, .rate_scaling = "none"};
-  config.learner.estimate = {.delta = 0.3, .shortest = shortest, .longest = longest, .lags = 12, .tail = 6};
-  config.learner.estimate.positions = 4;
-  config.learner.estimate.burn_in = 3;
-  config.learner.estimate.every = 20;
+  config.learner = {.name = "adaptive_tbptt",
+                    .adaptive_tbptt = {.preset = preset,
+                                       .truncation = shortest,
+                                       .rate_scaling = RateScaling::none,
+                                       .estimate = {.delta = 0.3,
+                                                    .shortest = shortest,
+                                                    .longest = longest,
+                                                    .lags = 12,
+                                                    .tail = 6,
+                                                    .positions = 4,
+                                                    .burn_in = 3,
+                                                    .every = 20}}};
   return config;
 }
 
@@ -308,7 +313,7 @@ TEST(OnlineLearner, RefusesWhatHasNoMeaningOnAStream) {
   OnlineConfig config = tbptt_every_step();
   config.learner = {.name = "bptt"};
   EXPECT_THROW(Subject{config}, InvalidInput);
-  config.learner = {.name = "fptt", .windows = 4};
+  config.learner = {.name = "fptt", .fptt = {.windows = 4}};
   EXPECT_THROW(Subject{config}, InvalidInput);
   config = tbptt_every_step();
   config.slots = 0;

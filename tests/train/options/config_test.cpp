@@ -53,7 +53,12 @@ TEST(Config, EmptyTextGivesTheDefaults) {
 TEST(Config, ReadsEveryTable) {
   const RunConfig config = parse(R"(
 [task]
+name = "recall"
+[task.recall]
 length = 70
+generator = "reference"
+[task.copy]
+length = 7
 [model]
 cell = ["lstm", "gru"]
 hidden = [32, 16]
@@ -62,7 +67,12 @@ dropout_between = 0.25
 tied = true
 [learner]
 name = "tbptt"
-steps = 12
+tbptt.steps = 12
+[learner.fptt]
+windows = 3
+form = "gradient"
+[learner.adaptive_tbptt]
+variants = ["tau_twice", "unit_bias"]
 [optimizer]
 rate = 1
 clip = 0.5
@@ -73,12 +83,18 @@ iterations = 4_000_000_000
 [run]
 engine = "reference"
 )");
-  EXPECT_EQ(config.task.length, 70);
+  EXPECT_EQ(config.task.recall.length, 70);
+  EXPECT_EQ(config.task.recall.generator, RecallGenerator::reference);
+  EXPECT_EQ(config.task.copy.length, 7);
   EXPECT_EQ(config.model.cell, (std::vector<std::string>{"lstm", "gru"}));
   EXPECT_EQ(config.model.hidden, (std::vector<int>{32, 16}));
   EXPECT_EQ(config.model.dropout.between, 0.25);
   EXPECT_TRUE(config.model.tied);
-  EXPECT_EQ(config.learner.steps, 12);
+  EXPECT_EQ(config.learner.tbptt.steps, 12);
+  EXPECT_EQ(config.learner.fptt.windows, 3);
+  EXPECT_EQ(config.learner.fptt.form, FpttForm::gradient);
+  EXPECT_EQ(config.learner.adaptive_tbptt.estimate.variants,
+            (std::vector<DecayVariant>{DecayVariant::tau_twice, DecayVariant::unit_bias}));
   EXPECT_EQ(config.optimizer.rate, 1.0);
   EXPECT_EQ(config.optimizer.clip.norm, 0.5);
   EXPECT_EQ(config.optimizer.schedule.epochs, (std::vector<double>{2, 3.5}));
@@ -102,8 +118,11 @@ TEST(Config, UnknownKeysAreRefusedWithLineAndNearestName) {
   EXPECT_REFUSED(parse("[train]\nbatch = 3\nbacth = 4\n"),
                  "[config] run.toml:3: unknown option 'train.bacth'; did you mean 'train.batch'?");
   EXPECT_REFUSED(parse("\n[trian]\nbatch = 3\n"), "run.toml:2: unknown table 'trian'; did you mean 'train'?");
-  EXPECT_REFUSED(parse("[model.cell]\nname = 1\n"),
-                 "run.toml:1: model.cell must be a text or list of texts, got a table");
+  EXPECT_REFUSED(parse("[model.cell]\nname = 1\n"), "run.toml:1: unknown table 'model.cell'");
+  EXPECT_REFUSED(parse("[learner.fppt]\nwindows = 1\n"), "unknown table 'learner.fppt'; did you mean 'learner.fptt'?");
+  EXPECT_REFUSED(parse("[learner]\nfptt = 3\n"), "run.toml:2: learner.fptt must be a table, got 3");
+  EXPECT_REFUSED(with("learner.windows=3"),
+                 "unknown option 'learner.windows'; did you mean 'learner.bptt.windows' or 'learner.fptt.windows'?");
   EXPECT_REFUSED(parse("seed = 3\n"), "run.toml:1: unknown table 'seed'");
   EXPECT_REFUSED(parse("train = 3\n"), "run.toml:1: train must be a table, got 3");
   EXPECT_REFUSED(with("optimiser.rate=1"), "--set: unknown option 'optimiser.rate'; did you mean 'optimizer.rate'?");
@@ -114,6 +133,8 @@ TEST(Config, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_REFUSED(parse("[model]\n\ncell = \"lstn\"\n"), "run.toml:3: unknown model.cell 'lstn'; did you mean 'lstm'?");
   EXPECT_REFUSED(with("learner.name=tbtt"), "did you mean 'tbptt'?");
   EXPECT_REFUSED(with("optimizer.schedule=platoe"), "did you mean 'plateau'?");
+  EXPECT_REFUSED(with("learner.fptt.form=lamda"), "unknown learner.fptt.form 'lamda'; did you mean 'lambda'?");
+  EXPECT_REFUSED(with("learner.adaptive_tbptt.variants=[\"tau_twise\"]"), "did you mean 'tau_twice'?");
   EXPECT_REFUSED(with("model.cell=[\"lstm\", \"gro\"]"), "did you mean 'gru'?");
 }
 
@@ -135,7 +156,7 @@ TEST(Config, ValuesOutOfRangeAreRefused) {
   EXPECT_REFUSED(with("optimizer.rate=-1"), "optimizer.rate must be at least 0, got -1");
   EXPECT_REFUSED(with("optimizer.rate=nan"), "optimizer.rate must be at least 0, got nan");
   EXPECT_REFUSED(with("model.forget_bias=inf"), "model.forget_bias must be finite, got inf");
-  EXPECT_REFUSED(with("learner.steps=3000000000"), "learner.steps must be at most 2147483647");
+  EXPECT_REFUSED(with("learner.tbptt.steps=3000000000"), "learner.tbptt.steps must be at most 2147483647");
   EXPECT_REFUSED(with("train.seed=-1"), "train.seed must be at least 0, got -1");
   EXPECT_REFUSED(with("model.hidden=[8, 0]"), "model.hidden must be between 1 and 65536, got 0");
 }
@@ -211,30 +232,88 @@ TEST(Config, ArmsAreChecked) {
 }
 
 TEST(Config, PathsOfAFileAreRelativeToIt) {
-  const TemporaryFile file("[task]\npath = \"some/x.csv\"\ndata = \"/absolute\"\n[run]\ndirectory = \"out\"\n");
+  const TemporaryFile file(
+      "[task]\nname = \"series\"\ndata = \"/absolute\"\n[task.series]\npath = \"some/x.csv\"\n"
+      "[run]\ndirectory = \"out\"\n");
   const std::filesystem::path home = std::filesystem::path(file.path()).parent_path();
   const RunConfig config = load_config(file.path(), {});
-  EXPECT_EQ(config.task.path, (home / "some/x.csv").string());
+  EXPECT_EQ(config.task.series.path, (home / "some/x.csv").string());
   EXPECT_EQ(config.task.data, "/absolute");
   EXPECT_EQ(run_directory(config), (home / "out").string());
-  const RunConfig other = load_config(file.path(), {"task.path=y.csv", "run.directory=here"});
-  EXPECT_EQ(other.task.path, (std::filesystem::current_path() / "y.csv").string());
+  const RunConfig other = load_config(file.path(), {"task.series.path=y.csv", "run.directory=here"});
+  EXPECT_EQ(other.task.series.path, (std::filesystem::current_path() / "y.csv").string());
   EXPECT_EQ(run_directory(other), "here");
 }
 
 TEST(Config, EveryOptionIsDeclaredOnceWithAGoodDefault) {
   std::set<std::string> keys;
-  for (const Option& option : all_options()) {
+  RunConfig defaults;
+  for (const Option& option : options_of(defaults).options()) {
     EXPECT_TRUE(keys.insert(option.key).second) << option.key;
     EXPECT_FALSE(option.help.empty()) << option.key;
-    EXPECT_EQ(std::count(option.key.begin(), option.key.end(), '.'), 1) << option.key;
+    for (const OptionUsers& users : option.users) EXPECT_FALSE(users.names.empty()) << option.key;
+    RunConfig same;
+    EXPECT_NO_THROW(set_option(same, option.key + "=" + value_text(option), "default")) << option.key;
   }
-  EXPECT_NO_THROW(parse_config(resolved_config(RunConfig{}), "defaults"));
   for (const char* key :
-       {"task.name", "task.length", "model.cell", "model.hidden", "model.layers", "learner.name", "optimizer.name",
+       {"task.name", "task.add.length", "model.cell", "model.hidden", "model.layers", "learner.name", "optimizer.name",
         "optimizer.rate", "optimizer.clip", "train.iterations", "train.batch", "train.seed", "train.evaluate_every",
         "train.epochs", "run.directory", "run.engine", "run.threads", "run.checkpoint_every"})
     EXPECT_TRUE(keys.contains(key)) << key;
+}
+
+TEST(Config, ChoicesTakeEveryNameTheyList) {
+  RunConfig config;
+  const OptionList list = options_of(config);
+  int choices = 0;
+  for (const Option& option : list.options()) {
+    const ChoiceField* choice = std::get_if<ChoiceField>(&option.field);
+    if (choice == nullptr) continue;
+    ++choices;
+    for (const std::string& name : option.names) {
+      set_option(config, option.key + "=" + name, "--set");
+      EXPECT_EQ(choice->get(), std::vector<std::string>{name}) << option.key;
+    }
+  }
+  EXPECT_GT(choices, 30);
+}
+
+TEST(Config, WritesTheTablesOfItsOwnTaskAndLearnerAlone) {
+  RunConfig config;
+  config.learner.name = "fptt";
+  config.learner.fptt.windows = 5;
+  const std::string text = resolved_config(config);
+  EXPECT_NE(text.find("[learner.fptt]\nwindows = 5\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("[task.add]\n"), std::string::npos);
+  EXPECT_EQ(text.find("[learner.tbptt]"), std::string::npos);
+  EXPECT_EQ(text.find("[task.mnist]"), std::string::npos);
+}
+
+/// On the command line; a file may hold the settings of several methods and tasks.
+TEST(Config, OptionsThatNobodyReadsAreRefused) {
+  const TemporaryFile file("[learner]\nname = \"fptt\"\nfptt.windows = 4\ntbptt.steps = 3\n[task.copy]\nlength = 9\n");
+  const auto load = [&](const std::string& assignment, const char* command = "train") {
+    load_config(file.path(), {assignment}, "", command);
+  };
+  EXPECT_NO_THROW(load("learner.fptt.windows=5"));
+  EXPECT_REFUSED(load("learner.tbptt.steps=5"),
+                 "[config] --set: learner.tbptt.steps is an option of the learner tbptt; here the learner is fptt");
+  EXPECT_REFUSED(load("task.copy.length=5"), "task.copy.length is an option of the task copy; here the task is add");
+  EXPECT_REFUSED(load("task.data=x"), "here the task is add");
+  EXPECT_REFUSED(load("stream.difference=true"),
+                 "stream.difference is an option of the command stream; here the command is train");
+  EXPECT_REFUSED(load("train.batch=2", "stream"), "train.batch is an option of the command train");
+  EXPECT_REFUSED(load("optimizer.momentum=0.5"), "optimizer.momentum is an option of the optimizer momentum");
+  EXPECT_REFUSED(load("model.diffusion=0.5"), "here the cell is lstm");
+  EXPECT_REFUSED(load("optimizer.schedule_patience=1"), "is an option of the schedule plateau");
+  EXPECT_REFUSED(load("model.initialise_range=1"), "is an option of the initialise uniform");
+  EXPECT_NO_THROW(load_config(file.path(), {"learner.name=tbptt", "learner.tbptt.steps=5"}));
+}
+
+TEST(Config, AnOptionThatOneArmReadsIsTaken) {
+  const TemporaryFile file("[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\nlearner.name = \"fptt\"\n");
+  EXPECT_EQ(load_arms(file.path(), {"learner.fptt.windows=5"}).back().learner.fptt.windows, 5);
+  EXPECT_REFUSED(load_arms(file.path(), {"learner.fptt.windows=5"}, "a"), "here the learner is bptt");
 }
 
 TEST(Config, DocumentationPageIsInStep) {
@@ -243,7 +322,7 @@ TEST(Config, DocumentationPageIsInStep) {
 }
 
 TEST(Config, BuildsTheModelThatTheOptionsDescribe) {
-  const std::unique_ptr<Task> task = make_task({}, 1);
+  const std::unique_ptr<Task> task = make_task(TaskConfig{}, 1);
   ModelOptions options;
   options.layers = 3;
   options.cell = {"gru"};

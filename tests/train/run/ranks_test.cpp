@@ -66,10 +66,9 @@ class OnRanks : public ::testing::TestWithParam<Variant> {
   RunConfig config(const std::string& run) const {
     RunConfig config = config_of(GetParam(), directory_ / run);
     config.train.batch = 5;  // no number of ranks divides it
-    if (GetParam().learner == "fpp:blocks" || GetParam().learner == "fpp:fixed") config.learner.fpp.variant = "plain";
     config.learner.fpp.fixed = GetParam().learner == "fpp:fixed";
     if (GetParam().learner == "fpp:blocks") {
-      config.learner.fpp.batch = "blocks";
+      config.learner.fpp.batch = FppBatch::blocks;
       config.learner.fpp.blocks = 7;
     }
     return config;
@@ -137,9 +136,9 @@ TEST(Ranks, ShareTheBlocksOfAText) {
     RunConfig config =
         config_of({"text", "target_propagation:persist", "adagrad", "constant", "reference"}, directory / run);
     set_words(config, directory / "words.txt", 300);
-    config.task.length = 240;
-    config.learner.target.shard = 60;
-    config.learner.target.state_reset = false;
+    config.task.text.length = 240;
+    config.learner.target_propagation.shard = 60;
+    config.learner.target_propagation.state_reset = false;
     config.train.batch = 1;
     config.train.iterations = 9;
     return config;
@@ -193,8 +192,8 @@ TEST(Ranks, WithDifferentDataAreRefusedOnAll) {
   }
   ThreadRanks::run(2, [&](std::shared_ptr<Communicator> ranks) {
     RunConfig config = config_of({"series", "bptt", "adam", "constant", "cpu"}, directory / "run");
-    config.task.path = (directory / std::to_string(ranks->rank()) / "x.csv").string();
-    config.task.standardise = false;
+    config.task.series.path = (directory / std::to_string(ranks->rank()) / "x.csv").string();
+    config.task.series.standardise = false;
     Observer silent;
     EXPECT_REFUSED(train_run(config, silent, false, true, ranks), "[ranks] the data of rank 1 is not that of rank 0");
   });

@@ -17,7 +17,7 @@ using testing::text_of;
 
 RunConfig tiny(const std::filesystem::path& directory) {
   RunConfig config;
-  config.task.length = 4;
+  config.task.add.length = 4;
   config.model.hidden = {4};
   config.train.iterations = 30;
   config.train.batch = 4;

@@ -78,11 +78,11 @@ TEST(RunSession, TablesOfAWholeTextGoOnBitForBit) {
   const Variant variant{"text", "target_propagation:persist", "adagrad", "constant", "cpu"};
   RunConfig config = config_of(variant, directory / "whole");
   set_words(config, directory / "words.txt", 900);
-  config.task.length = 400;
+  config.task.text.length = 400;
   config.model.embedding = 5;
-  config.learner.target.shard = 7;
-  config.learner.target.dual_before_theta = false;
-  config.learner.target.state_reset = false;
+  config.learner.target_propagation.shard = 7;
+  config.learner.target_propagation.dual_before_theta = false;
+  config.learner.target_propagation.state_reset = false;
   config.train.batch = 2;
   expect_goes_on(config, directory);
 }
@@ -90,8 +90,8 @@ TEST(RunSession, TablesOfAWholeTextGoOnBitForBit) {
 TEST(RunSession, ASeriesGoesOnBitForBit) {
   const ScratchDirectory directory;
   RunConfig config = config_of({"series", "fptt", "rmsprop", "plateau", "reference"}, directory / "whole");
-  config.task.path = (directory / "series.csv").string();
-  config.task.evaluation_columns = 2;
+  config.task.series.path = (directory / "series.csv").string();
+  config.task.series.evaluation_columns = 2;
   std::string rows = "x,y\n";
   for (int i = 0; i < 600; ++i) rows += fmt::format("{},{}\n", i * 37 % 11, i * i % 13);
   write_text(directory / "series.csv", rows);
@@ -101,7 +101,7 @@ TEST(RunSession, ASeriesGoesOnBitForBit) {
 TEST(RunSession, BlocksToRecallGoOnBitForBit) {
   const ScratchDirectory directory;
   RunConfig config = config_of({"recall", "adaptive_tbptt", "sgd", "constant", "cpu"}, directory / "whole");
-  config.task.variable = true;
+  config.task.recall.variable = true;
   expect_goes_on(config, directory);
 }
 
@@ -109,7 +109,7 @@ TEST(RunSession, ImagesInColourGoOnBitForBit) {
   const ScratchDirectory directory;
   RunConfig config = config_of({"cifar10", "fptt", "adagrad", "constant", "cpu"}, directory / "whole");
   config.task.data = (directory / "data").string();
-  config.task.validation = 0.2;
+  config.task.cifar10.validation = 0.2;
   config.train.iterations = 9;
   for (const char* batch :
        {"data_batch_1", "data_batch_2", "data_batch_3", "data_batch_4", "data_batch_5", "test_batch"}) {
@@ -130,9 +130,9 @@ TEST(RunSession, AStreamOfEventsGoesOnBitForBit) {
   for (int i = 0; i < 400; ++i)
     events += fmt::format("{},{},{}\n", 0.01 * (i % 100) + 0.001 * (i * 37 % 11), i * i % 3, i / 100);
   RunConfig config = config_of({"point_process", "tbptt:paper", "sgd", "constant", "cpu"}, directory / "whole");
-  config.task.files = {(directory / "events.csv").string()};
-  config.task.reset_sequences = true;
-  config.task.published_metric = true;
+  config.task.point_process.files = {(directory / "events.csv").string()};
+  config.task.point_process.reset_sequences = true;
+  config.task.point_process.published_metric = true;
   config.model.embedding = 4;
   config.model.layers = 2;
   write_text(directory / "events.csv", events);

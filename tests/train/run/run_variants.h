@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include "support/scratch.h"
+#include "train/options/options.h"
 #include "train/run/session.h"
 
 namespace throughtime::testing {
@@ -16,9 +18,9 @@ inline void set_words(RunConfig& config, const std::filesystem::path& file, int 
   std::string words;
   for (int i = 0; i < count; ++i) words += fmt::format("w{}{}", i * i % 7, i % 9 == 8 ? "\n" : " ");
   write_text(file, words);
-  config.task.corpus = "files";
-  config.task.files = {file.string()};
-  config.task.splits = {0.6, 0.2, 0.2};
+  config.task.text.corpus = TextCorpus::files;
+  config.task.text.files = {file.string()};
+  config.task.text.splits = {0.6, 0.2, 0.2};
 }
 
 /// Ends a part of a run after some iteration.
@@ -35,77 +37,75 @@ class StopAt : public Observer {
 
 struct Variant {
   std::string task;
-  std::string learner;  // bptt, recompute, and tbptt with a preset
+  std::string learner;  // bptt, recompute, and others with a choice behind a colon
   std::string optimizer;
   std::string schedule;
   std::string engine;
+
+  /// What stands behind the colon.
+  std::string choice() const { return learner.substr(learner.find(':') + 1); }
 };
 
 inline std::string name_of(const Variant& v) {
   return v.task + "_" + v.learner + "_" + v.optimizer + "_" + v.schedule + "_" + v.engine;
 }
 
+/// Steps of a batch, in the settings of the run's task.
+inline void set_length(RunConfig& config, int length) {
+  set_option(config, fmt::format("task.{}.length={}", config.task.name, length), "test");
+}
+
+/// The settings of the variant's method.
+inline void set_learner(const Variant& v, LearnerConfig& config) {
+  const std::string choice = v.choice();
+  config.name = v.learner == "recompute" ? "bptt" : v.learner.substr(0, v.learner.find(':'));
+  if (v.learner == "recompute") config.bptt.memory = BpttMemory::recompute;
+  config.fptt.windows = v.task == "mnist" ? 5 : 3;
+  config.fptt.take_average = true;
+  if (v.learner == "fptt:gradient") config.fptt.form = FpttForm::gradient;
+  if (v.task == "mnist") {
+    config.bptt.windows = 5;
+    config.bptt.aux_losses = true;
+    config.fptt.terminal.q = choice_of<PriorKind>(choice, "test", "q");
+    config.fptt.terminal.q_epoch = 2;
+    config.bptt.terminal = config.fptt.terminal;
+  }
+  config.fpp = {.steps = 3, .buffer = 12, .updates = 2, .phase_steps = 30};
+  const std::vector<std::string> variants = all_names<FppVariant>();
+  if (std::ranges::count(variants, choice) > 0) config.fpp.variant = choice_of<FppVariant>(choice, "test", "variant");
+  if (v.learner == "fpp:decay") config.fpp.state_optimizer = FppStateRule::rmsprop;
+  if (v.learner == "fpp:random") config.fpp.feed = FppFeed::running;
+  if (v.learner.starts_with("target_propagation:")) {
+    TargetPropagationConfig& target = config.target_propagation;
+    target.block = 4;
+    target.init = choice_of<StateInit>(choice, "test", "init");
+    target.dual_before_theta = true;
+    target.state_reset = target.init != StateInit::zeros;
+    target.carry_epochs = target.init == StateInit::zeros;
+    target.lambda_factor = 0.8;
+    target.first_dual_epoch = 2;
+  }
+  config.sliding_tbptt = {.steps = 4, .start = SlidingStart::shifted};
+  config.adaptive_tbptt.estimate = {.shortest = 1, .longest = 4, .lags = 5, .burn_in = 2, .every = 2, .logged = 3};
+  if (v.learner.starts_with("tbptt:"))
+    config.tbptt = {.preset = choice_of<TbpttPreset>(choice, "test", "preset"), .truncation = 4};
+}
+
 inline RunConfig config_of(const Variant& v, const std::filesystem::path& directory) {
   RunConfig config;
   config.task.name = v.task == "stream" ? "stochastic_world" : v.task;
-  config.task.length = 9;
+  config.task.mnist.order = PixelOrder::rows;
+  if (v.task == "mnist") config.task.data = (directory.parent_path() / "data").string();
+  if (v.task != "mnist" && v.task != "cifar10")
+    set_length(config, v.learner.starts_with("target_propagation:") ? 8 : 9);
   config.model.hidden = {6};
   config.model.cell = {"gru"};
   config.model.dropout.output = 0.2;
-  config.learner.name = v.learner == "recompute" ? "bptt" : v.learner.substr(0, v.learner.find(':'));
-  if (v.learner == "recompute") config.learner.memory = "recompute";
-  if (v.learner.starts_with("fptt")) {
-    config.learner.windows = 3;
-    config.learner.take_average = true;
-  }
-  if (v.learner == "fptt:gradient") config.learner.form = "gradient";
-  if (v.task == "mnist") {
-    config.task.order = "rows";
-    config.task.data = (directory.parent_path() / "data").string();
-    config.learner.windows = 5;
-    config.learner.aux_losses = config.learner.name == "bptt";
-    config.learner.terminal.q = v.learner.substr(v.learner.find(':') + 1);
-    config.learner.terminal.q_epoch = 2;
-  }
-  if (v.learner.starts_with("fpp:")) {
-    config.learner.fpp.steps = 3;
-    config.learner.fpp.buffer = 12;
-    config.learner.fpp.updates = 2;
-    config.learner.fpp.variant = v.learner.substr(4);
-    config.learner.fpp.phase_steps = 30;
-    config.learner.fpp.state_optimizer = v.learner == "fpp:decay" ? "rmsprop" : "sgd";
-    config.learner.fpp.feed = v.learner == "fpp:random" ? "running" : "buffer";
-  }
-  if (v.learner.starts_with("target_propagation:")) {
-    config.task.length = 8;
-    config.learner.target.block = 4;
-    config.learner.target.init = v.learner.substr(19);
-    config.learner.target.dual_before_theta = true;
-    config.learner.target.state_reset = v.learner != "target_propagation:zeros";
-    config.learner.target.carry_epochs = v.learner == "target_propagation:zeros";
-    config.learner.target.lambda_factor = 0.8;
-    config.learner.target.first_dual_epoch = 2;
-  }
-  if (v.learner == "sliding_tbptt") {
-    config.learner.fpp.steps = 4;
-    config.learner.fpp.start = "shifted";
-  }
-  if (v.learner == "adaptive_tbptt") {
-    config.learner.estimate.lags = 5;
-    config.learner.estimate.burn_in = 2;
-    config.learner.estimate.shortest = 1;
-    config.learner.estimate.longest = 4;
-    config.learner.estimate.every = 2;
-    config.learner.estimate.logged = 3;
-  }
-  if (v.learner.starts_with("tbptt:")) {
-    config.learner.preset = v.learner.substr(6);
-    config.learner.truncation = 4;
-  }
+  set_learner(v, config.learner);
   config.optimizer.rule.name = v.optimizer;
   config.optimizer.rate = 0.01;
   config.optimizer.clip.norm = 1;
-  config.optimizer.schedule.name = v.schedule;
+  config.optimizer.schedule.rule = choice_of<ScheduleRule>(v.schedule, "test", "schedule");
   config.optimizer.schedule.epochs = {0.5, 1.5};
   config.train.iterations = 23;
   config.train.iterations_per_epoch = 10;

@@ -11,7 +11,7 @@ namespace {
 
 RunConfig tiny() {
   RunConfig config;
-  config.task.length = 4;
+  config.task.add.length = 4;
   config.model.hidden = {8};
   config.optimizer.rate = 0.02;
   config.train.iterations = 150;
@@ -75,11 +75,12 @@ TEST(Trainer, TellsTheOnlineLossAndAccuracyOfEveryStreamLearner) {
   for (const std::string learner : {"tbptt", "fptt", "fpp", "sliding_tbptt"}) {
     RunConfig config = tiny();
     config.task.name = "cycle_world";
-    config.task.length = 20;
-    config.learner.name = learner;
-    config.learner.steps = config.learner.losses = config.learner.stride = learner == "tbptt" ? 5 : 0;
-    config.learner.window_length = learner == "fptt" ? 5 : 0;
-    config.learner.fpp.steps = 3;
+    config.task.cycle_world.length = 20;
+    config.learner = {.name = learner,
+                      .tbptt = {.steps = 5, .losses = 5, .stride = 5},
+                      .fptt = {.window_length = 5},
+                      .fpp = {.steps = 3},
+                      .sliding_tbptt = {.steps = 3}};
     config.train.iterations = 30;
     config.train.batch = 2;
     config.train.evaluate_every = 0;
@@ -109,7 +110,7 @@ TEST(Trainer, TheExtentOfARunIsKnownWithoutMakingIt) {
   EXPECT_EQ(extent.iterations, plan.iterations);
   // A tape of this would take thousands of gigabytes.
   config.train.batch = 100'000'000;
-  config.task.length = 1'000'000;
+  config.task.add.length = 1'000'000;
   EXPECT_EQ(extent_of(config).batch, 100'000'000);
 }
 
@@ -235,33 +236,33 @@ TEST(Trainer, RefusesWhatTheLearnerRefuses) {
 TEST(Trainer, RefusesWhatALearnerCannotDoOnTheTaskBeforeTraining) {
   RunConfig config = tiny();
   config.learner.name = "fptt";
-  config.learner.windows = 5;
+  config.learner.fptt.windows = 5;
   EXPECT_REFUSED(Trainer{config}, "[fptt] windows must be between 1 and the sequence length (4), got 5");
-  config.learner.windows = 2;
-  config.learner.terminal.q = "examples";
+  config.learner.fptt.windows = 2;
+  config.learner.fptt.terminal.q = PriorKind::examples;
   EXPECT_REFUSED(Trainer{config}, "the head predicts numbers");
-  config.learner.terminal.q = "auto";
-  config.learner.alpha = 0;
+  config.learner.fptt.terminal.q = PriorKind::automatic;
+  config.learner.fptt.alpha = 0;
   EXPECT_REFUSED(Trainer{config}, "alpha must be positive");
-  config.learner.alpha = 0.1;
+  config.learner.fptt.alpha = 0.1;
   config.task.name = "copy";
-  config.learner.intermediate = "window_end";
+  config.learner.fptt.terminal.intermediate = IntermediateLoss::window_end;
   EXPECT_REFUSED(Trainer{config}, "one target at the end of each sequence");
 }
 
 TEST(Trainer, ReportsHowFpttGoes) {
-  for (const std::string form : {"lambda", "gradient", "ogd"}) {
+  for (const FpttForm form : {FpttForm::lambda, FpttForm::gradient, FpttForm::ogd}) {
     RunConfig config = tiny();
     config.learner.name = "fptt";
-    config.learner.windows = 2;
-    config.learner.form = form;
+    config.learner.fptt.windows = 2;
+    config.learner.fptt.form = form;
     config.train.iterations = 20;
     Trainer trainer(config);
     Record record;
     trainer.run(record);
     ASSERT_EQ(record.reports.size(), 2u);
     for (const Progress& report : record.reports) {
-      ASSERT_EQ(report.diagnostics.size(), form == "ogd" ? 1u : 4u);
+      ASSERT_EQ(report.diagnostics.size(), form == FpttForm::ogd ? 1u : 4u);
       for (const Diagnostic& diagnostic : report.diagnostics) EXPECT_GT(diagnostic.value, 0) << diagnostic.name;
     }
   }

@@ -42,7 +42,7 @@ TEST(Trials, SpreadOfNumbers) {
 
 RunConfig tiny(const std::filesystem::path& directory) {
   RunConfig config;
-  config.task.length = 4;
+  config.task.add.length = 4;
   config.model.hidden = {4};
   config.train.iterations = 20;
   config.train.batch = 4;

@@ -1,0 +1,64 @@
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "train/options/config.h"
+
+// What the options of a run mean to the library: the model and the engine that they describe.
+
+namespace throughtime {
+namespace {
+
+template <class T>
+const T& of_layer(const std::vector<T>& list, int layer) {
+  return list.size() == 1 ? list.front() : list[static_cast<std::size_t>(layer)];
+}
+
+}  // namespace
+
+ModelConfig make_model_config(const ModelOptions& options, const Task& task) {
+  return make_model_config(options, task.input(), task.head());
+}
+
+ModelConfig make_model_config(const ModelOptions& options, const InputConfig& input, const HeadConfig& head) {
+  ModelConfig model;
+  model.input = input;
+  model.head = head;
+  model.dropout = options.dropout;
+  if (model.input.vocabulary > 0 && options.embedding > 0) {
+    model.input.tokens = TokenInput::embedding;
+    model.input.embedding = options.embedding;
+  }
+  model.input.encoder = options.encoder;
+  model.head.hidden = options.head_hidden;
+  model.head.tied = options.tied;
+  for (int layer = 0; layer < options.layers; ++layer)
+    model.layers.push_back({.cell = of_layer(options.cell, layer),
+                            .hidden = of_layer(options.hidden, layer),
+                            .options = options.cell_options});
+  return model;
+}
+
+namespace {
+
+/// Cores that this process may use: a launcher may have bound it to some of the machine's.
+int cores_of_rank(const Communicator& ranks, int cores) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const int bound = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? CPU_COUNT(&allowed) : cores;
+  return std::max(1, std::min(bound, cores / ranks.local_ranks()));
+}
+
+}  // namespace
+
+EngineConfig make_engine_config(const RunOptions& options, std::shared_ptr<Communicator> ranks) {
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  EngineConfig engine;
+  engine.name = options.engine;
+  engine.threads = options.threads > 0 ? options.threads : ranks ? cores_of_rank(*ranks, cores) : cores;
+  engine.communicator = std::move(ranks);
+  return engine;
+}
+
+}  // namespace throughtime
