@@ -16,9 +16,9 @@ namespace {
 
 const std::vector<double> own_shares = {0.7, 0.1, 0.2};
 
-std::vector<std::string> columns_of(const std::vector<Scale>& scales) {
+std::vector<std::string> columns_of(const std::vector<ColumnScale>& scales) {
   std::vector<std::string> columns;
-  for (const Scale& scale : scales) columns.push_back(scale.column);
+  for (const ColumnScale& scale : scales) columns.push_back(scale.column);
   return columns;
 }
 
@@ -105,8 +105,8 @@ class SeriesTask final : public ColumnTask {
     standardisation_.inputs = fit_scales(inputs_.columns, inputs_.values, rows);
     standardisation_.targets = fit_scales(targets_.columns, targets_.values, rows);
     if (config_.standardise) return;
-    for (std::vector<Scale>* scales : {&standardisation_.inputs, &standardisation_.targets})
-      for (Scale& scale : *scales) scale = {scale.column, 0.0, 1.0};
+    for (std::vector<ColumnScale>* scales : {&standardisation_.inputs, &standardisation_.targets})
+      for (ColumnScale& scale : *scales) scale = {scale.column, 0.0, 1.0};
   }
 
   void prepare() {

@@ -14,18 +14,18 @@ std::string path_in(const std::string& directory) {
   return (std::filesystem::path(directory) / "standardisation.json").string();
 }
 
-nlohmann::json to_json(const std::vector<Scale>& scales) {
+nlohmann::json to_json(const std::vector<ColumnScale>& scales) {
   nlohmann::json list = nlohmann::json::array();
-  for (const Scale& scale : scales)
+  for (const ColumnScale& scale : scales)
     list.push_back({{"column", scale.column}, {"mean", scale.mean}, {"deviation", scale.deviation}});
   return list;
 }
 
-std::vector<Scale> from_json(const nlohmann::json& list, const std::string& path) {
-  std::vector<Scale> scales;
+std::vector<ColumnScale> from_json(const nlohmann::json& list, const std::string& path) {
+  std::vector<ColumnScale> scales;
   for (const nlohmann::json& entry : list) {
-    const Scale scale{entry.at("column").get<std::string>(), entry.at("mean").get<double>(),
-                      entry.at("deviation").get<double>()};
+    const ColumnScale scale{entry.at("column").get<std::string>(), entry.at("mean").get<double>(),
+                            entry.at("deviation").get<double>()};
     if (!std::isfinite(scale.mean) || !(scale.deviation > 0) || !std::isfinite(scale.deviation))
       refuse("series", "{}: column {} needs a finite mean and a positive deviation", path, scale.column);
     scales.push_back(scale);
@@ -54,9 +54,9 @@ Standardisation Standardisation::load(const std::string& directory) {
   }
 }
 
-std::vector<Scale> fit_scales(const std::vector<std::string>& columns, std::span<const float> values,
-                              std::size_t rows) {
-  std::vector<Scale> scales;
+std::vector<ColumnScale> fit_scales(const std::vector<std::string>& columns, std::span<const float> values,
+                                    std::size_t rows) {
+  std::vector<ColumnScale> scales;
   for (std::size_t column = 0; column < columns.size(); ++column) {
     const auto at = [&](std::size_t row) { return static_cast<double>(values[row * columns.size() + column]); };
     double sum = 0, squares = 0;
@@ -69,16 +69,16 @@ std::vector<Scale> fit_scales(const std::vector<std::string>& columns, std::span
   return scales;
 }
 
-void apply_scales(const std::vector<Scale>& scales, std::span<float> values) {
+void apply_scales(const std::vector<ColumnScale>& scales, std::span<float> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Scale& scale = scales[i % scales.size()];
+    const ColumnScale& scale = scales[i % scales.size()];
     values[i] = static_cast<float>((values[i] - scale.mean) / scale.deviation);
   }
 }
 
-void undo_scales(const std::vector<Scale>& scales, std::span<double> values) {
+void undo_scales(const std::vector<ColumnScale>& scales, std::span<double> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const Scale& scale = scales[i % scales.size()];
+    const ColumnScale& scale = scales[i % scales.size()];
     values[i] = values[i] * scale.deviation + scale.mean;
   }
 }

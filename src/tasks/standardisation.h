@@ -8,17 +8,17 @@
 namespace throughtime {
 
 /// Mean and deviation of one column.
-struct Scale {
+struct ColumnScale {
   std::string column;
   double mean = 0;
   double deviation = 1;
-  bool operator==(const Scale&) const = default;
+  bool operator==(const ColumnScale&) const = default;
 };
 
 /// How the numbers of a series enter a model, and what its outputs mean: x -> (x - mean) / deviation.
 struct Standardisation {
-  std::vector<Scale> inputs;
-  std::vector<Scale> targets;
+  std::vector<ColumnScale> inputs;
+  std::vector<ColumnScale> targets;
   bool operator==(const Standardisation&) const = default;
 
   /// JSON: {"inputs": [{"column": ..., "mean": ..., "deviation": ...}, ...], "targets": [...]}.
@@ -28,10 +28,11 @@ struct Standardisation {
 };
 
 /// Means and deviations of `rows` rows of values [rows, columns]; a column that never changes gets deviation 1.
-std::vector<Scale> fit_scales(const std::vector<std::string>& columns, std::span<const float> values, std::size_t rows);
+std::vector<ColumnScale> fit_scales(const std::vector<std::string>& columns, std::span<const float> values,
+                                    std::size_t rows);
 /// Applies scales to values [rows, scales] in place.
-void apply_scales(const std::vector<Scale>& scales, std::span<float> values);
+void apply_scales(const std::vector<ColumnScale>& scales, std::span<float> values);
 /// The inverse, for predictions.
-void undo_scales(const std::vector<Scale>& scales, std::span<double> values);
+void undo_scales(const std::vector<ColumnScale>& scales, std::span<double> values);
 
 }  // namespace throughtime

@@ -45,16 +45,16 @@ TEST(BenchCase, DefaultCasesParse) {
   for (const std::string& name : default_cases()) EXPECT_EQ(parse_case(name).name, name);
 }
 
-class BadBenchCase : public testing::TestWithParam<const char*> {};
+class BadBenchCase : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BadBenchCase, IsRefused) { EXPECT_THROW(parse_case(GetParam()), InvalidInput); }
 
 INSTANTIATE_TEST_SUITE_P(Names, BadBenchCase,
-                         testing::Values("", "bptt", "bptt-lstm", "train-lstm-b1-h1-t1", "bptt-nosuchcell-b1-h1-t1",
-                                         "bptt-lstm-b0-h1-t1", "bptt-lstm-b1-h1-t", "bptt-lstm-b1-h1-tx",
-                                         "bptt-lstm-b1-h1-t1x", "bptt-lstm-b-1-h1-t1", "bptt-lstm-h1-b1-t1",
-                                         "bptt-lstm-b1-h1-t1-k2", "windows-lstm-b1-h1-t5", "windows-lstm-b1-h1-t5-k6",
-                                         "lm-lstm-b1-h1-t99999999999999999999-v2", "bptt-lstm-b1-h1-t1-"));
+                         ::testing::Values("", "bptt", "bptt-lstm", "train-lstm-b1-h1-t1", "bptt-nosuchcell-b1-h1-t1",
+                                           "bptt-lstm-b0-h1-t1", "bptt-lstm-b1-h1-t", "bptt-lstm-b1-h1-tx",
+                                           "bptt-lstm-b1-h1-t1x", "bptt-lstm-b-1-h1-t1", "bptt-lstm-h1-b1-t1",
+                                           "bptt-lstm-b1-h1-t1-k2", "windows-lstm-b1-h1-t5", "windows-lstm-b1-h1-t5-k6",
+                                           "lm-lstm-b1-h1-t99999999999999999999-v2", "bptt-lstm-b1-h1-t1-"));
 
 double operations_of(const std::string& name) {
   const Case chosen = parse_case(name);
