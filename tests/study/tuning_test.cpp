@@ -86,7 +86,7 @@ TEST_F(Tuning, WhatWasHeldOutIsLearnedFromForAsLongAsWasBest) {
   std::string rows = "x\n";
   for (int i = 0; i < 100; ++i) rows += std::to_string(i % 7) + "\n";
   const TuningRequest asked =
-      request({"optimizer.rate=0.1"}, {"task.name=series", "task.path=" + scratch_.write("rows.csv", rows)});
+      request({"optimizer.rate=0.1"}, {"task.name=series", "task.series.path=" + scratch_.write("rows.csv", rows)});
   std::vector<Trial> trials = make_trials(asked);
   trials[0].outcome.best_iteration = 7;
   const FinalRun last = final_run(trials[0], asked);
