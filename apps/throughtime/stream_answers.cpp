@@ -1,4 +1,5 @@
 #include "stream_answers.h"
+#include "train/run/step_reader.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +9,6 @@
 #include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
-
 
 namespace throughtime {
 namespace {

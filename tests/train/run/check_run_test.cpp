@@ -27,6 +27,12 @@ TEST(CheckRun, RefusesWhatATrainerRefuses) {
   const RunConfig rate = changed([](RunConfig& config) { config.optimizer.rate = -1; });
   EXPECT_REFUSED(check_run(rate), "the learning rate");
   EXPECT_REFUSED(Trainer{rate}, "the learning rate");
+  const RunConfig learner = changed([](RunConfig& config) {
+    config.task.add.length = 4;
+    config.learner = {.name = "fptt", .fptt = {.windows = 5}};
+  });
+  EXPECT_REFUSED(check_run(learner), "[fptt] windows must be between 1 and the sequence length (4), got 5");
+  EXPECT_REFUSED(Trainer{learner}, "[fptt] windows must be between 1 and the sequence length (4), got 5");
 }
 
 TEST(CheckRun, ARankNeedsWork) {
