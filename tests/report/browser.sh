@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
 # Renders a report in a headless Chromium: no message on its console, every figure present and not blank.
 #   tests/report/browser.sh BUILD_DIRECTORY
-# Skips with a message where there is no Chromium: it is a package of 100 MB that nothing else needs, so that
-# scripts/setup does not install it.
+# Exit code 77, skipped, where there is no Chromium or no gnuplot.
 set -euo pipefail
 command=$1/throughtime
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [[ -z $browser ]]; then
-  echo "[browser] skipped: no chromium in PATH (Debian: apt install chromium)"
-  exit 0
+  echo "[browser] skipped: no chromium in PATH (scripts/setup installs it)"
+  exit 77
 fi
 if ! command -v gnuplot >/dev/null; then
-  echo "[browser] skipped: no gnuplot in PATH (Debian: apt install gnuplot-nox)"
-  exit 0
+  echo "[browser] skipped: no gnuplot in PATH (scripts/setup installs it)"
+  exit 77
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
