@@ -21,6 +21,10 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
+std::string program_of(const PeerConfig& config) {
+  return fmt::format("{} {}", quoted(config.python), quoted(config.directory + "/torch_peer.py"));
+}
+
 struct Finished {
   int status = 0;
   std::string output;
@@ -38,7 +42,38 @@ Finished run_and_read(const std::string& command) {
   return finished;
 }
 
+bool is_missing(const Finished& finished) {
+  return finished.status == exit_no_torch || finished.status == exit_no_program;
+}
+
 }  // namespace
+
+std::optional<PeerDescription> parse_peer_description(const std::string& line) {
+  const auto value = nlohmann::json::parse(line, nullptr, false);
+  if (!value.is_object()) return std::nullopt;
+  const auto torch = value.find("torch"), blas = value.find("blas"), reference = value.find("reference_blas");
+  if (torch == value.end() || !torch->is_string() || blas == value.end() || !blas->is_string() ||
+      reference == value.end() || !reference->is_boolean())
+    return std::nullopt;
+  return PeerDescription{*torch, *blas, *reference};
+}
+
+std::optional<PeerDescription> describe_peer(const PeerConfig& config) {
+  const Finished finished = run_and_read(program_of(config) + " --describe");
+  if (is_missing(finished)) return std::nullopt;
+  const std::optional<PeerDescription> description = parse_peer_description(finished.output);
+  if (finished.status != 0 || !description)
+    fail("bench", "the peer did not say what it computes with (exit code {}): {}", finished.status, finished.output);
+  return description;
+}
+
+void require_fair(const PeerDescription& peer) {
+  if (peer.reference_blas)
+    refuse("bench",
+           "PyTorch {} multiplies with the reference BLAS here, ten times slower than OpenBLAS: no peer to be measured "
+           "against; scripts/setup --peer installs OpenBLAS",
+           peer.torch);
+}
 
 std::vector<int> thread_counts(int most) {
   std::vector<int> counts;
@@ -62,10 +97,9 @@ PeerResult best_peer_time(const PeerConfig& config, const std::string& case_name
   PeerResult result;
   for (int count : threads) {
     const Finished finished =
-        run_and_read(fmt::format("{} {} --case {} --threads {} --repeats {} --seconds {}{}", quoted(config.python),
-                                 quoted(config.directory + "/torch_peer.py"), quoted(case_name), count, config.repeats,
-                                 config.seconds, tuned ? " --tuned" : ""));
-    if (finished.status == exit_no_torch || finished.status == exit_no_program) return {PeerState::missing, {}};
+        run_and_read(fmt::format("{} --case {} --threads {} --repeats {} --seconds {}{}", program_of(config),
+                                 quoted(case_name), count, config.repeats, config.seconds, tuned ? " --tuned" : ""));
+    if (is_missing(finished)) return {PeerState::missing, {}};
     if (finished.status != 0) return {PeerState::failed, {}};
     const std::optional<PeerTime> time = parse_peer_line(finished.output, case_name);
     if (!time) fail("bench", "the peer's answer for {} is no JSON line with a time: {}", case_name, finished.output);

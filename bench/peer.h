@@ -30,6 +30,24 @@ struct PeerResult {
   std::optional<PeerTime> time;
 };
 
+/// What the peer computes with.
+struct PeerDescription {
+  std::string torch;            // its version
+  std::string blas;             // OpenBLAS, MKL, ...
+  bool reference_blas = false;  // the textbook loops: no peer, ten times slower than any other
+
+  bool operator==(const PeerDescription&) const = default;
+};
+
+/// Asks torch_peer.py; none where there is no Python or no torch.
+std::optional<PeerDescription> describe_peer(const PeerConfig& config);
+
+/// Reads the peer's answer; none where it is no description.
+std::optional<PeerDescription> parse_peer_description(const std::string& line);
+
+/// Refuses a peer with the reference BLAS, against which every ratio would flatter us.
+void require_fair(const PeerDescription& peer);
+
 /// 1, 2, 4, ... and `most` itself.
 std::vector<int> thread_counts(int most);
 

@@ -46,6 +46,7 @@ std::string json_line(const CaseResult& result) {
       {"updates_per_cpu_second", number_or_null(result.updates_per_cpu_second)},
       {"peer_threads", threads_or_null(result.peer)},
       {"tuned_peer_threads", threads_or_null(result.tuned_peer)},
+      {"peer_blas", result.peer_blas ? nlohmann::ordered_json(*result.peer_blas) : nullptr},
   };
   return line.dump();
 }

@@ -15,6 +15,7 @@ struct CaseResult {
   double ours_ms = 0;
   std::optional<PeerTime> peer;  // as it comes, at its best thread count
   std::optional<PeerTime> tuned_peer;
+  std::optional<std::string> peer_blas;
   std::optional<double> floor_ms;
   std::optional<double> floor_ratio;  // median over pairs of ours / floor
   std::size_t activation_bytes = 0;

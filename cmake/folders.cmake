@@ -2,44 +2,78 @@
 # JSON, GoogleTest) is read, and its templates are made, once per unit instead of once per file. Where CMAKE_UNITY_BUILD is
 # not set, as in the presets `debug` and `tidy`, every file stays alone.
 
-# The names that a file defines at the beginning of a line, those in unnamed namespaces above all: types, functions,
-# constants. Two files that share one cannot be in the same unit.
-function(names_defined_in source result)
-  set(type "^(struct|class|enum|enum class|using) ([A-Za-z_0-9]+).*")
-  set(value "^[A-Za-z_][^(={;]*[ &*]([a-z_][a-z_0-9]*)( = |\\(|{|;|\\[).*")
-  file(STRINGS ${source} lines REGEX "${type}|${value}")
+set(type_line "^(struct|class|enum|enum class) ([A-Za-z_0-9]+).*|^using ([A-Za-z_0-9]+) = .*")
+set(value_line "^[A-Za-z_][^(={;]*[ &*]([a-z_][a-z_0-9]*)( = |\\(|{|;|\\[).*")
+
+# The types, functions and constants at the beginning of a line of a file; those in unnamed namespaces alone, where
+# `unnamed` is true.
+function(names_in file unnamed result)
+  file(STRINGS ${file} lines REGEX "^namespace {|^}  // namespace$|${type_line}|${value_line}")
   set(names "")
+  set(inside FALSE)
   foreach(line IN LISTS lines)
-    if(line MATCHES "${type}")
-      list(APPEND names ${CMAKE_MATCH_2})
-    elseif(line MATCHES "${value}")
+    if(line STREQUAL "namespace {")
+      set(inside TRUE)
+    elseif(line STREQUAL "}  // namespace")
+      set(inside FALSE)
+    elseif(unnamed AND NOT inside)
+      continue()
+    elseif(line MATCHES "${type_line}")
+      list(APPEND names ${CMAKE_MATCH_2} ${CMAKE_MATCH_3})
+    elseif(line MATCHES "${value_line}")
       list(APPEND names ${CMAKE_MATCH_1})
     endif()
   endforeach()
-  list(REMOVE_DUPLICATES names)
   set(${result} ${names} PARENT_SCOPE)
 endfunction()
 
-# Each file goes to the first unit of its folder (src/train, tests/learners) that has room and none of its names. Files
-# that Highway compiles once per instruction set stay alone: they include themselves.
+# The names in the headers of some folders.
+function(header_names_in result)
+  set(all "")
+  foreach(folder IN LISTS ARGN)
+    file(GLOB_RECURSE headers ${CMAKE_SOURCE_DIR}/${folder}/*.h)
+    foreach(header IN LISTS headers)
+      names_in(${header} FALSE names)
+      list(APPEND all ${names})
+    endforeach()
+  endforeach()
+  set(${result} ${all} PARENT_SCOPE)
+endfunction()
+header_names_in(common_header_names include tests/support)
+
+# Each file goes to the first unit of its folder (src/train, tests/learners) that has room and none of the names in its
+# unnamed namespaces. Alone stay files that name something as a header of the folder does, which another file of the unit
+# may include, and those that Highway compiles once per instruction set: they include themselves.
 function(compile_by_folder target)
   set(most_files 10)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
-    file(STRINGS ${source} per_instruction_set REGEX "HWY_TARGET_INCLUDE|foreach_target" LIMIT_COUNT 1)
-    if(per_instruction_set)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE folder)
+    string(REGEX REPLACE "^([^/]+/[^/]+)/.*" "\\1" folder ${folder})
+    string(REGEX REPLACE "/[^/]+[.]cpp$" "" folder ${folder})
+    if(NOT DEFINED header_names_${folder})
+      header_names_in(header_names_${folder} ${folder})
+      list(APPEND header_names_${folder} ${common_header_names})
+    endif()
+
+    file(STRINGS ${source} alone REGEX "HWY_TARGET_INCLUDE|foreach_target" LIMIT_COUNT 1)
+    names_in(${source} TRUE names)
+    foreach(name IN LISTS names)
+      if(name IN_LIST header_names_${folder})
+        set(alone TRUE)
+      endif()
+    endforeach()
+    if(alone)
       continue()
     endif()
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_SOURCE_DIR} OUTPUT_VARIABLE folder)
-    string(REGEX REPLACE "^([^/]+)/([^/]+)/.*" "\\1_\\2" folder ${folder})
-    string(REGEX REPLACE "/.*" "" folder ${folder})
-    names_defined_in(${source} names)
+
+    string(REPLACE "/" "_" unit_name ${folder})
     set(number 0)
     set(fits FALSE)
     while(NOT fits)
       math(EXPR number "${number} + 1")
-      set(unit ${folder}_${number})
+      set(unit ${unit_name}_${number})
       list(LENGTH files_of_${unit} size)
       set(shared ${names})
       list(FILTER shared INCLUDE REGEX "^(${names_of_${unit}})$")

@@ -49,20 +49,29 @@ bench::PeerConfig peer_of(const BenchOptions& options) {
   return peer;
 }
 
-/// Fills in the peer's times. Returns false when there is no peer to ask, so that no further case need try.
-bool add_peer(const BenchOptions& options, bench::CaseResult& result) {
+/// What the peer computes with, said once; none where there is no peer.
+std::optional<bench::PeerDescription> peer_to_ask(const BenchOptions& options) {
+  if (options.against.empty()) return std::nullopt;
+  const std::optional<bench::PeerDescription> peer = bench::describe_peer(options.peer);
+  if (!peer) {
+    fmt::print(stderr, "[bench] {} has no torch (scripts/setup --peer installs it); going on without the peer\n",
+               options.peer.python);
+    return std::nullopt;
+  }
+  bench::require_fair(*peer);
+  fmt::print(stderr, "[bench] the peer is PyTorch {} with {}\n", peer->torch, peer->blas);
+  return peer;
+}
+
+/// Fills in the peer's times.
+void add_peer(const BenchOptions& options, const bench::PeerDescription& description, bench::CaseResult& result) {
+  result.peer_blas = description.blas;
   const std::vector<int> threads = bench::thread_counts(options.threads);
   for (bool tuned : {false, true}) {
     fmt::print(stderr, "{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
-    const bench::PeerResult peer = bench::best_peer_time(peer_of(options), result.name, threads, tuned);
-    if (peer.state == bench::PeerState::missing) {
-      fmt::print(stderr, "[bench] {} has no torch (Debian: python3-torch); going on without the peer\n",
-                 options.peer.python);
-      return false;
-    }
-    (tuned ? result.tuned_peer : result.peer) = peer.time;
+    (tuned ? result.tuned_peer : result.peer) =
+        bench::best_peer_time(peer_of(options), result.name, threads, tuned).time;
   }
-  return true;
 }
 
 std::string time_text(std::optional<double> milliseconds) {
@@ -238,12 +247,12 @@ void run_bench(const BenchOptions& options) {
     return;
   }
   const Plan plan = plan_of(options);
-  bool with_peer = !options.against.empty();
+  const std::optional<bench::PeerDescription> peer = peer_to_ask(options);
   std::vector<bench::CaseResult> results;
   for (const std::string& name : plan.cases) {
     fmt::print(stderr, "{}: ours and the floor\n", name);
     bench::CaseResult result = bench::run_case(name, options.threads, effort_of(options), options.verbose);
-    if (with_peer) with_peer = add_peer(options, result);
+    if (peer) add_peer(options, *peer, result);
     if (options.json) {
       fmt::print("{}\n", bench::json_line(result));
       std::fflush(stdout);

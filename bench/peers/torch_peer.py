@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Times the cases of `throughtime bench` in PyTorch (float32, CPU), written as a competent user would.
 
+    torch_peer.py --describe
     torch_peer.py --case bptt-lstm-b128-h128-t200 --threads 2 [--tuned]
 
+The first prints {"torch": version, "blas": name, "reference_blas": whether it is the slow one}; the second
 prints one JSON object per line and case: {"case", "threads", "tuned", "milliseconds" (median), "repeats"}.
 Case names are parsed, so any size can be asked for:
 
@@ -30,7 +32,9 @@ LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--case", action="append", required=True, help="may be given several times")
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--describe", action="store_true", help="name the versions and measure nothing")
+    action.add_argument("--case", action="append", default=[], help="may be given several times")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--tuned", action="store_true")
     parser.add_argument("--repeats", type=int, default=11)
@@ -51,6 +55,27 @@ def parse_case(name):
     if needed is None or any(letter not in case for letter in needed):
         raise ValueError(f"[torch_peer] {name}: expected bptt-, windows-, fptt- or lm- with the sizes listed under --help")
     return case
+
+
+def blas_of(configuration, maps):
+    """The name of PyTorch's BLAS, from its build and the libraries in memory; `reference` is the slow one.
+
+    Debian's PyTorch is built for any BLAS and takes the one that libblas.so.3 leads to. Others contain theirs.
+    """
+    for library, name in (("libopenblas", "OpenBLAS"), ("libmkl", "MKL"), ("libblis", "BLIS"), ("libatlas", "ATLAS")):
+        if f"/{library}" in maps:
+            return name
+    built_for = re.search(r"BLAS_INFO=(\w+)", configuration)
+    if built_for and built_for[1] != "generic":
+        return built_for[1]
+    return "reference" if "/libblas.so" in maps else "unknown"
+
+
+def describe(torch):
+    torch.mm(torch.ones(64, 64), torch.ones(64, 64))  # a library may be loaded at its first use
+    with open("/proc/self/maps") as file:
+        blas = blas_of(torch.__config__.show(), file.read())
+    return {"torch": torch.__version__, "blas": blas, "reference_blas": blas == "reference"}
 
 
 def antisymmetric(torch):
@@ -223,6 +248,9 @@ def main():
     except ImportError:
         print("[torch_peer] this Python has no torch", file=sys.stderr)
         return EXIT_NO_TORCH
+    if arguments.describe:
+        print(json.dumps(describe(torch)))
+        return 0
     if arguments.tuned:
         torch.set_flush_denormal(True)  # before the first worker thread, which inherits it
     torch.set_num_threads(arguments.threads)

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "throughtime/error.h"
+
 namespace throughtime::bench {
 namespace {
 
@@ -16,6 +18,7 @@ CaseResult full_result() {
   result.ours_ms = 4;
   result.peer = PeerTime{100, 2};
   result.tuned_peer = PeerTime{20, 1};
+  result.peer_blas = "OpenBLAS";
   result.floor_ms = 3;
   result.floor_ratio = 1.25;
   result.activation_bytes = 1234;
@@ -45,6 +48,7 @@ TEST(BenchJson, HasEveryFieldOfACase) {
                          {"floor_scaling", 1.9},
                          {"peer_threads", 2},
                          {"tuned_peer_threads", 1},
+                         {"peer_blas", "OpenBLAS"},
                          {"update_share", 0.03},
                          {"updates_per_second", 250.0},
                          {"updates_per_cpu_second", 300.0}};
@@ -60,7 +64,7 @@ TEST(BenchJson, WhatWasNotMeasuredIsNull) {
   const json line = json::parse(json_line(result));
   for (const char* field :
        {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio", "ours_1_thread_ms", "scaling",
-        "floor_scaling", "update_share", "updates_per_second", "updates_per_cpu_second"}) {
+        "floor_scaling", "update_share", "updates_per_second", "updates_per_cpu_second", "peer_blas"}) {
     ASSERT_TRUE(line.contains(field)) << field;
     EXPECT_TRUE(line[field].is_null()) << field;
   }
@@ -87,11 +91,25 @@ TEST(PeerThreads, DoubleUpToTheMost) {
   EXPECT_EQ(thread_counts(12), (std::vector<int>{1, 2, 4, 8, 12}));
 }
 
+TEST(PeerDescription, IsReadWhole) {
+  EXPECT_EQ(parse_peer_description(R"({"torch": "1.13.1", "blas": "OpenBLAS", "reference_blas": false})"),
+            (PeerDescription{"1.13.1", "OpenBLAS", false}));
+  for (const char* line :
+       {"", "[]", "{}", R"({"torch": "1", "blas": "MKL"})", R"({"torch": 1, "blas": 2, "reference_blas": 3})"})
+    EXPECT_FALSE(parse_peer_description(line)) << line;
+}
+
+TEST(PeerDescription, TheReferenceBlasIsRefused) {
+  EXPECT_NO_THROW(require_fair({"1.13.1", "OpenBLAS", false}));
+  EXPECT_THROW(require_fair({"1.13.1", "reference", true}), InvalidInput);
+}
+
 TEST(Peer, WithoutItsPythonIsMissing) {
   const PeerConfig config = {.python = "no-such-python-here", .directory = "."};
   const PeerResult result = best_peer_time(config, "bptt-lstm-b1-h2-t3", {1}, false);
   EXPECT_EQ(result.state, PeerState::missing);
   EXPECT_FALSE(result.time);
+  EXPECT_FALSE(describe_peer(config));
 }
 
 }  // namespace
