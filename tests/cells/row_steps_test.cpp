@@ -252,7 +252,7 @@ std::vector<std::string> fused_cells() {
 TEST(RowSteps, AreOfferedByTheSameCellsAsEver) {
   // A cell that changes sides changes the bits of every run with a single row.
   EXPECT_EQ(fused_cells(),
-            (std::vector<std::string>{"lstm", "gru", "rnn_tanh", "rnn_relu", "rnn_logistic", "rnn_linear"}));
+            (std::vector<std::string>{"lstm", "gru", "rnn_tanh", "rnn_relu", "rnn_logistic", "rnn_linear", "mingru"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, RowStepsOf, ::testing::ValuesIn(fused_cells()),

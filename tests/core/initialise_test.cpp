@@ -69,10 +69,10 @@ void expect_zero(std::span<const double> values) {
 TEST(Initialise, AGrowthOfIntensityIsUniformUpToTheRootOfThree) {
   ModelConfig config = tied();
   config.head = {.name = "point_process", .outputs = 4};
-  for (const char* rule : {"default", "sqrt3max", "glorot"}) {
+  for (const InitialiseRule rule : {InitialiseRule::by_cell, InitialiseRule::sqrt3max, InitialiseRule::glorot}) {
     std::vector<double> drawn;
     for (std::uint64_t seed = 1; seed <= 300; ++seed)
-      drawn.push_back(Drawn(config, {.name = rule}, seed).block("head.constants").front());
+      drawn.push_back(Drawn(config, {.rule = rule}, seed).block("head.constants").front());
     expect_uniform(drawn, std::sqrt(3.0));
   }
 }

@@ -38,7 +38,7 @@ TEST(Cells, AreFoundByName) {
     EXPECT_FALSE(cell->description.empty());
   }
   for (const char* name : {"lstm", "gru", "gru_reset_before", "rnn_tanh", "rnn_relu", "rnn_logistic", "rnn_linear",
-                           "antisymmetric", "antisymmetric_gated"})
+                           "antisymmetric", "antisymmetric_gated", "mingru"})
     EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
   EXPECT_REFUSED(find_cell("lstn"), "[cell] unknown cell 'lstn'; did you mean 'lstm'? known: lstm, gru");
 }

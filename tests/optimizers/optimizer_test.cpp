@@ -191,6 +191,31 @@ TEST(Optimizers, AZeroGradientFromTheStartLeavesTheWeights) {
   }
 }
 
+TEST(Optimizers, ReadTheFieldsThatTheyName) {
+  const std::pair<const char*, void (*)(OptimizerConfig&)> fields[] = {
+      {"momentum", [](OptimizerConfig& config) { config.momentum = 0.25; }},
+      {"beta1", [](OptimizerConfig& config) { config.beta1 = 0.25; }},
+      {"beta2", [](OptimizerConfig& config) { config.beta2 = 0.25; }},
+      {"decay", [](OptimizerConfig& config) { config.decay = 0.25; }},
+      {"epsilon", [](OptimizerConfig& config) { config.epsilon = 0.25; }},
+      {"average_from", [](OptimizerConfig& config) { config.average_from = 3; }},
+  };
+  for (const OptimizerType* type : all_optimizers()) {
+    std::vector<std::string> read;
+    const auto numbers = [&](const OptimizerConfig& config) {
+      const UpdateCoefficients k = type->coefficients(config, 7, 0.1);
+      return std::vector<double>{k.rate, k.a, k.b, k.c, k.d, k.e, k.weight_decay};
+    };
+    for (const auto& [name, change] : fields) {
+      OptimizerConfig changed{.name = type->name};
+      change(changed);
+      if (numbers(changed) != numbers({.name = type->name})) read.push_back(name);
+    }
+    EXPECT_EQ(type->reads, read) << type->name;
+    EXPECT_EQ(numbers({.name = type->name, .weight_decay = 0.5}).back(), 0.5) << type->name;
+  }
+}
+
 TEST(OptimizerNames, AreRefusedWithTheNearestKnownOne) {
   EXPECT_REFUSED(find_optimizer("adm"), "adam");
   EXPECT_REFUSED(find_optimizer(""), "[optimizer]");
