@@ -87,7 +87,7 @@ void describe_layer(const Layer& layer, std::vector<Role>& roles) {
   const bool mapped = layer.cell->raw_shape != nullptr;
   const int h = layer.hidden;
   const auto set = [&](int block, Role::Kind kind, int gates, int columns) {
-    if (block >= 0) roles[static_cast<std::size_t>(block)] = {kind, gates * h, columns, gates, mapped};
+    if (block >= 0) roles[block] = {kind, gates * h, columns, gates, mapped};
   };
   set(layer.weight_ih, Role::input_weight, shape.input_rows, layer.inputs);
   set(layer.weight_hh, Role::recurrent_weight, shape.recurrent_rows, h);
@@ -103,17 +103,17 @@ std::vector<Role> describe_blocks(const Model& model) {
   const auto linear = [&](int weight, int bias) {
     if (bias < 0) return;
     const std::vector<int>& shape = layout.block(weight).shape;
-    roles[static_cast<std::size_t>(weight)] = {Role::linear_weight, shape[0], shape[1]};
-    roles[static_cast<std::size_t>(bias)] = {Role::linear_bias, shape[0], shape[1]};
+    roles[weight] = {Role::linear_weight, shape[0], shape[1]};
+    roles[bias] = {Role::linear_bias, shape[0], shape[1]};
   };
   linear(model.encoder_weight, model.encoder_bias);
   linear(model.head_inner_weight, model.head_inner_bias);
   linear(model.head_weight, model.head_bias);
-  if (model.head_constants >= 0) roles[static_cast<std::size_t>(model.head_constants)] = {Role::constant, 1, 1};
+  if (model.head_constants >= 0) roles[model.head_constants] = {Role::constant, 1, 1};
 
   if (model.embedding >= 0) {  // last: a tied head's matrix is drawn as an embedding
     const std::vector<int>& shape = layout.block(model.embedding).shape;
-    Role& role = roles[static_cast<std::size_t>(model.embedding)];
+    Role& role = roles[model.embedding];
     role = {Role::embedding, shape[0], shape[1]};
     role.tied = model.config().head.tied;
   }

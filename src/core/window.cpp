@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
 
-std::size_t entries(const Window& window) {
-  return static_cast<std::size_t>(window.steps) * static_cast<std::size_t>(window.batch);
-}
+std::size_t entries(const Window& window) { return elements(window.steps, window.batch); }
 
 void require_size(const char* what, std::size_t got, std::size_t wanted, const char* shape) {
   if (got != wanted) refuse("window", "{} must hold {} numbers {}, got {}", what, wanted, shape, got);
@@ -77,15 +76,15 @@ bool has_loss(const Window& window, int row) {
 }
 
 void check_row(const Window& window, int row) {
-  const std::int32_t index = window.source.empty() ? 0 : window.source[static_cast<std::size_t>(row)];
+  const std::int32_t index = window.source.empty() ? 0 : window.source[row];
   if (index < 0 || static_cast<std::size_t>(index) >= window.sources.size())
     refuse("window", "row {} reads source {}, there are {}", row, index, window.sources.size());
-  const Source& source = window.sources[static_cast<std::size_t>(index)];
+  const Source& source = window.sources[index];
   // Rows often share a source, neighbours first of all: look at each one once per run.
   const bool seen = row > 0 && (window.source.empty() || window.source[static_cast<std::size_t>(row) - 1] == index);
   if (!seen) check_source(source, index);
 
-  const std::int64_t start = window.start[static_cast<std::size_t>(row)];
+  const std::int64_t start = window.start[row];
   const std::int64_t last_start = source.first + static_cast<std::int64_t>(source.steps) - window.steps;
   if (start > last_start)
     refuse("window", "row {} starts at {} and reads {} steps of source {}, which has {}; it may start at {} at most",

@@ -34,10 +34,10 @@ class SlicePullBack {
 
  private:
   int top() const { return static_cast<int>(slice_.layers.size()) - 1; }
-  const Layer& layer(int k) const { return context_.model.layers()[static_cast<std::size_t>(k)]; }
-  LayerTape& tape(int k) { return slice_.layers[static_cast<std::size_t>(k)]; }
-  LayerWork& work(int k) { return slice_.work[static_cast<std::size_t>(k)]; }
-  const PackedLayer& packed(int k) const { return context_.packed.layers[static_cast<std::size_t>(k)]; }
+  const Layer& layer(int k) const { return context_.model.layers()[k]; }
+  LayerTape& tape(int k) { return slice_.layers[k]; }
+  LayerWork& work(int k) { return slice_.work[k]; }
+  const PackedLayer& packed(int k) const { return context_.packed.layers[k]; }
   std::size_t plane(int k) { return slice_.rows * tape(k).hidden; }
   std::size_t d_input_stride(int k) { return layer(k).cell->shape.input_rows * tape(k).hidden + kSkew; }
   std::size_t d_recurrent_stride(int k) {
@@ -254,7 +254,7 @@ class SlicePullBack {
   /// rows were reset.
   bool step(int k, int l, int chunk_step) {
     const CellShape& shape = layer(k).cell->shape;
-    const CellKernels<float>& kernels = context_.cells[static_cast<std::size_t>(k)];
+    const CellKernels<float>& kernels = context_.cells[k];
     const bool reset = copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), l, l);
     const bool held = holds_rows(call_.window, slice_, l);
     if (held) set_held_cotangents_aside(context_, call_.window, slice_, static_cast<std::size_t>(k), l);
@@ -303,7 +303,7 @@ class SlicePullBack {
 
   void add_gradients(int k, int begin, int end, bool resets) {
     const CellShape& shape = layer(k).cell->shape;
-    LayerGradient& sums = slice_.layer_gradients[static_cast<std::size_t>(k)];
+    LayerGradient& sums = slice_.layer_gradients[k];
     const int rows = (end - begin) * slice_.rows;
     const std::size_t hidden = tape(k).hidden;
     const int input_gates = static_cast<int>(shape.input_rows * hidden);
@@ -324,7 +324,7 @@ class SlicePullBack {
 
   void add_recurrent_gradients(int k, int begin, int end, bool resets) {
     const CellShape& shape = layer(k).cell->shape;
-    LayerGradient& sums = slice_.layer_gradients[static_cast<std::size_t>(k)];
+    LayerGradient& sums = slice_.layer_gradients[k];
     const int rows = (end - begin) * slice_.rows;
     const int early = shape.recurrent_rows - shape.late_rows;
     const std::size_t hidden = tape(k).hidden;
