@@ -101,7 +101,7 @@ void reserve(Window& window, int steps, int batch) {
   window.start.reserve(rows);
   window.example.reserve(rows);
   window.weight.reserve(entries);
-  window.reset.reserve(entries);
+  window.flags.reserve(entries);
 }
 
 }  // namespace throughtime

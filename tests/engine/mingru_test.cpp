@@ -59,9 +59,9 @@ void check(const Shape& shape, double resets, double holds) {
   spec.batch = shape.batch;
   spec.resets = resets;
   Problem problem = random_problem(spec);
-  const std::vector<double> draws = random_numbers(problem.window.reset.size(), 5);
+  const std::vector<double> draws = random_numbers(problem.window.flags.size(), 5);
   for (std::size_t i = 0; i < draws.size(); ++i)
-    if (draws[i] > 1 - 2 * holds) problem.window.reset[i] = Window::hold_flag, problem.window.weight[i] = 0;
+    if (draws[i] > 1 - 2 * holds) problem.window.flags[i] = StepFlag::hold, problem.window.weight[i] = 0;
 
   const auto numbers = static_cast<std::size_t>(shape.batch * problem.model->state_size());
   const std::vector<double> initial = random_numbers(numbers, 6), end = random_numbers(numbers, 7);

@@ -41,7 +41,7 @@ void BufferProbe::add(std::int64_t end, int stream, float weight) {
   const std::int64_t first = end - window_.steps + 1;
   window_.source[filled_] = stream;
   window_.start[filled_] = first;
-  if (!window_.reset.empty()) transitions_.mark_held(window_, filled_, stream, first);
+  if (!window_.flags.empty()) transitions_.mark_held(window_, filled_, stream, first);
   window_.weight[window_.weight.size() - from_.size() + filled_] = weight;
   from_[filled_] = draws_.first_state(end, stream, window_.steps);
   ++filled_;
@@ -66,7 +66,7 @@ void BufferProbe::unroll(Buffer parameters, Tape& tape) {
 
 void BufferProbe::clear() {
   window_.weight.assign(window_.weight.size(), 0.0f);
-  window_.reset.assign(transitions_.any_held() ? window_.weight.size() : 0, 0);
+  window_.flags.assign(transitions_.any_held() ? window_.weight.size() : 0, StepFlag::go_on);
   filled_ = 0;
 }
 

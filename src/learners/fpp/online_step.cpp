@@ -18,7 +18,7 @@ OnlineStep::OnlineStep(Engine& engine, FppFeed feed, const Transitions& transiti
   std::iota(window_.source.begin(), window_.source.end(), 0);
   window_.start.resize(elements(streams));
   window_.weight.resize(elements(streams));
-  window_.reset.reserve(elements(streams));
+  window_.flags.reserve(elements(streams));
   begins_.resize(elements(streams));
 }
 
@@ -47,8 +47,9 @@ void OnlineStep::aim(std::int64_t t) {
     begins_[row] = transitions_.run(t, row) == 1 && !transitions_.held(t, row);
     flags = flags || begins_[row];
   }
-  window_.reset.clear();
-  if (flags) window_.reset.assign(begins_.begin(), begins_.end());
+  window_.flags.clear();
+  if (flags)
+    for (const std::uint8_t begins : begins_) window_.flags.push_back(begins != 0 ? StepFlag::reset : StepFlag::go_on);
   for (int row = 0; row < window_.batch && any_held; ++row) transitions_.mark_held(window_, row, row, t);
 }
 

@@ -99,8 +99,8 @@ std::int64_t TrajectoryDraws::pick(std::int64_t choices, std::uint64_t number, s
 void TrajectoryDraws::set_length(int T) {
   part_.sources = transitions_.sources();
   part_.mask_key = static_cast<std::uint64_t>(draws_) * 0x9e3779b97f4a7c15u;
-  part_.reset.clear();
-  if (transitions_.any_held()) part_.reset.resize(elements(T, rows_), 0);
+  part_.flags.clear();
+  if (transitions_.any_held()) part_.flags.resize(elements(T, rows_), StepFlag::go_on);
   if (part_.steps == T) return;
   part_.steps = T;
   part_.weight.assign(elements(T, rows_), 0.0f);
@@ -111,7 +111,7 @@ void TrajectoryDraws::aim(Rows& drawn, int row, int stream, std::int64_t end, in
   const std::int64_t first = end - T + 1;
   part_.source[row] = stream;
   part_.start[row] = first;
-  if (!part_.reset.empty()) transitions_.mark_held(part_, row, stream, first);
+  if (!part_.flags.empty()) transitions_.mark_held(part_, row, stream, first);
   drawn.start_cells[row] = active ? first_state(end, stream, T) : cells_.nobodys();
   drawn.end_cells[row] = active ? cells_.after(end, stream) : cells_.nobodys();
 }

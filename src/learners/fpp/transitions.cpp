@@ -81,7 +81,7 @@ void Transitions::copy_target(const Window& stretch, int step, int row, std::siz
 
 void Transitions::mark_held(Window& window, int row, int stream, std::int64_t first) const {
   for (int step = 0; step < window.steps; ++step)
-    if (held(first + step, stream)) window.reset[elements(step, window.batch) + row] = Window::hold_flag;
+    if (held(first + step, stream)) window.flags[elements(step, window.batch) + row] = StepFlag::hold;
 }
 
 /// Keeps N - 1 steps, for one more comes.

@@ -61,8 +61,8 @@ const BlockShard& Blocks::shard(int index) {
   window.source.assign(stretch_->source.empty() ? 0 : rows, stretch_->source.empty() ? 0 : stretch_->source[0]);
   window.example.assign(stretch_->example.empty() ? 0 : rows, -1);
   window.weight.assign(elements(window.steps, window.batch), 0.0f);
-  const bool flags = !stretch_->reset.empty() || steps_of(shard_.range) < shard_.range.count() * window.steps;
-  window.reset.assign(flags ? window.weight.size() : 0, 0);
+  const bool flags = !stretch_->flags.empty() || steps_of(shard_.range) < shard_.range.count() * window.steps;
+  window.flags.assign(flags ? window.weight.size() : 0, StepFlag::go_on);
   window.mask_key = stretch_->mask_key;
   window.mask_step = stretch_->mask_step + std::int64_t{shard_.range.first} * block_;
   window.continues = true;
@@ -90,8 +90,8 @@ void Blocks::cut_row(int row, int block, int stretch_row) {
   for (int step = 0; step < window.steps; ++step) {
     const std::size_t entry = elements(step, window.batch) + row;
     if (step >= held) window.weight[entry] = stretch_->weight_at(first + step, stretch_row);
-    if (!window.reset.empty())
-      window.reset[entry] = step < held ? Window::hold_flag : stretch_->flag_at(first + step, stretch_row);
+    if (!window.flags.empty())
+      window.flags[entry] = step < held ? StepFlag::hold : stretch_->flag_at(first + step, stretch_row);
   }
   shard_.entry.push_back(std::int64_t{block} * rows_ + stretch_row);
   shard_.exit.push_back(shard_.entry.back() + rows_);

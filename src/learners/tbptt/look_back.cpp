@@ -42,9 +42,9 @@ void LookBack::cut(const Window& stretch, int first, int length, Window& part) {
   part.weight.assign(past_entries, 0.0f);
   part.weight.insert(part.weight.end(), stretch.weight.begin(), stretch.weight.begin() + present);
   const auto flags = flags_.begin() + elements(history_ + first, batch_);
-  part.reset.assign(flags, flags + past_entries);
-  part.reset.resize(entries, 0);
-  if (!stretch.reset.empty()) std::copy_n(stretch.reset.begin(), present, part.reset.begin() + past_entries);
+  part.flags.assign(flags, flags + past_entries);
+  part.flags.resize(entries, StepFlag::go_on);
+  if (!stretch.flags.empty()) std::copy_n(stretch.flags.begin(), present, part.flags.begin() + past_entries);
   cut_targets(stretch, past, length, part);
   part.example.assign(stretch.example.begin(), stretch.example.end());
   part.mask_key = stretch.mask_key;
@@ -76,10 +76,10 @@ void LookBack::finish(const Window& stretch) {
   const int fresh = std::min(stretch.steps, steps_);
   const int old = std::min(history_, steps_ - fresh);
   flags_.erase(flags_.begin(), flags_.begin() + elements(history_ - old, batch_));
-  if (stretch.reset.empty()) {
-    flags_.resize(elements(old + fresh, batch_), 0);
+  if (stretch.flags.empty()) {
+    flags_.resize(elements(old + fresh, batch_), StepFlag::go_on);
   } else {
-    flags_.insert(flags_.end(), stretch.reset.end() - elements(fresh, batch_), stretch.reset.end());
+    flags_.insert(flags_.end(), stretch.flags.end() - elements(fresh, batch_), stretch.flags.end());
   }
   history_ = old + fresh;
   source_.assign(stretch.source.begin(), stretch.source.end());

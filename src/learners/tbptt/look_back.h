@@ -34,7 +34,7 @@ class LookBack {
   int steps_;
   int batch_;
   int history_ = 0;
-  std::vector<std::uint8_t> flags_;   // [history, B]: resets of the past
+  std::vector<StepFlag> flags_;       // [history, B]: of the past
   std::vector<std::int64_t> next_;    // [B]: where each row goes on
   std::vector<std::int32_t> source_;  // [B], or empty
   std::vector<std::int32_t> labels_;  // room for targets per step that begin in the past

@@ -37,9 +37,9 @@ class Places {
       slice(problem_.window, problem_.window.steps - steps, steps, window_);
       window_.weight.assign(static_cast<std::size_t>(steps) * places, 0.0f);
       std::fill(window_.weight.end() - places, window_.weight.end(), 1.0f);
-      window_.reset.assign(window_.weight.size(), 0);
+      window_.flags.assign(window_.weight.size(), StepFlag::go_on);
       const int distance = distances_[static_cast<std::size_t>(draw / 2) % distances_.size()];
-      std::fill_n(window_.reset.begin() + (steps - distance) * places, places, std::uint8_t{1});
+      std::fill_n(window_.flags.begin() + (steps - distance) * places, places, StepFlag::reset);
       return window_;
     };
   }

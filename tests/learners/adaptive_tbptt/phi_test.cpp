@@ -145,7 +145,7 @@ TEST(Phi, NormsOfLayersAddUpAndWeightsScaleUnits) {
     one.batch = 1;
     one.source.resize(1);
     one.start.resize(1);
-    one.reset.clear();
+    one.flags.clear();
     one.weight.assign(static_cast<std::size_t>(steps), 0.0f);
     one.weight.back() = 1;
     return one;
@@ -186,7 +186,7 @@ TEST(Phi, ImmediateJacobianOfATanhNetworkHasItsClosedForm) {
   row.batch = 1;
   row.source.resize(1);
   row.start.resize(1);
-  row.reset.clear();
+  row.flags.clear();
   row.weight.assign(6, 1.0f);
   ImmediateJacobian jacobian(*bench.engine);
   jacobian.look_at(row, bench.parameters, false);
@@ -213,7 +213,7 @@ Window row_of(const Window& window, int row, int steps) {
   one.batch = 1;
   one.source = {window.source[static_cast<std::size_t>(row)]};
   one.start = {window.start[static_cast<std::size_t>(row)]};
-  one.reset.clear();
+  one.flags.clear();
   one.weight.assign(static_cast<std::size_t>(steps), 1.0f);
   return one;
 }
@@ -312,10 +312,11 @@ TEST(Phi, OfANetworkThatResetsDecaysAlthoughItGrows) {
   const PositionFunction rows = last_steps_of(problem, window);
   const PositionFunction positions = [&](std::uint64_t draw, int count, int steps) -> const Window& {
     rows(draw, count, steps);
-    window.reset.assign(window.weight.size(), 0);
+    window.flags.assign(window.weight.size(), StepFlag::go_on);
     for (int row = 0; row < period; ++row)  // row r is at place r of its period
       for (int step = 0; step < steps; ++step)
-        if ((steps - 1 - step - row) % period == 0) window.reset[static_cast<std::size_t>(step) * 4 + row] = 1;
+        if ((steps - 1 - step - row) % period == 0)
+          window.flags[static_cast<std::size_t>(step) * 4 + row] = StepFlag::reset;
     return window;
   };
   PhiCollector collector(*bench.engine, config_of(15, 0), 4, positions);

@@ -143,9 +143,10 @@ TEST(FppBuffer, FeedsTheNextStepFromTheUpdatedCellOrFromARunningState) {
 TEST(FppBuffer, NoTrajectoryCrossesAReset) {
   constexpr int T = 3;
   Problem problem = stream_problem(200, 3);
-  problem.window.reset.assign(600, 0);
+  problem.window.flags.assign(600, StepFlag::go_on);
   const Random random(3, Purpose::task);
-  for (std::size_t i = 3; i < 600; ++i) problem.window.reset[i] = random.uniform(0, 0, i) < 0.2;
+  for (std::size_t i = 3; i < 600; ++i)
+    problem.window.flags[i] = random.uniform(0, 0, i) < 0.2 ? StepFlag::reset : StepFlag::go_on;
   Lesson lesson(problem, fpp(T, 20), 200);
   lesson.learn(problem.window);
   const auto drawn = trajectories(lesson);
@@ -195,7 +196,7 @@ TEST(FppStreams, AreIndependentWhereTheWeightsStay) {
     window.weight = weight;
     window.start = {window.start[row]};
     if (!window.source.empty()) window.source = {window.source[row]};
-    window.reset.clear();
+    window.flags.clear();
     Lesson alone(one, fpp(3, 10, 0.3), 40);
     alone.learn(window);
     const std::vector<double> single = kept(alone)["cells.states"];

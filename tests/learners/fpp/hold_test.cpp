@@ -21,7 +21,7 @@ struct Rounds {
     window.steps = steps;
     window.batch = batch;
     window.weight.assign(elements(steps, batch), 0.0f);
-    window.reset.assign(window.weight.size(), 0);
+    window.flags.assign(window.weight.size(), StepFlag::go_on);
     values.resize(rows.size());
     targets.resize(rows.size());
     for (int row = 0; row < batch; ++row) {
@@ -30,7 +30,7 @@ struct Rounds {
         const int at = step * batch + row;
         for (int i = 0; i < inputs; ++i) values[row].push_back(own < 0 ? 77.0f : number(row, own, i));  // never read
         targets[row].push_back(own < 0 ? 88.0f : number(row, own, 5));
-        if (own < 0) window.reset[at] = Window::hold_flag;
+        if (own < 0) window.flags[at] = StepFlag::hold;
         if (own >= 0 && (!last_only || step + 1 == steps)) window.weight[at] = 1;
       }
       window.source.push_back(row);
@@ -43,7 +43,7 @@ struct Rounds {
                          .values = values[row],
                          .target_values = targets[row]});
     window.sources = sources;
-    if (std::ranges::count(window.reset, Window::hold_flag) == 0) window.reset.clear();
+    if (std::ranges::count(window.flags, StepFlag::hold) == 0) window.flags.clear();
   }
   static float number(int row, int step, int which) {
     return static_cast<float>((37 * row + 11 * step + 5 * which) % 17 - 8) / 8.0f;

@@ -220,9 +220,9 @@ TEST(Blocks, AreConsecutivePartsOfTheText) {
 /// A sequence that begins with a block owes nothing to the block before it.
 TEST(Blocks, HaveNoSpringAcrossAReset) {
   Problem problem = block_problem("gru", 6, 2);
-  problem.window.reset.assign(12, 0);
-  problem.window.reset[2 * 2 + 1] = 1;  // row 1 before block 1
-  problem.window.reset[5 * 2 + 0] = 1;  // inside a block
+  problem.window.flags.assign(12, StepFlag::go_on);
+  problem.window.flags[2 * 2 + 1] = StepFlag::reset;  // row 1 before block 1
+  problem.window.flags[5 * 2 + 0] = StepFlag::reset;  // inside a block
   Blocks blocks({.steps = 6, .batch = 2}, 2, 0, false);
   blocks.begin(problem.window);
   EXPECT_EQ(blocks.shard(0).loose, (std::vector<std::int64_t>{1, 4, 5}));
@@ -236,7 +236,7 @@ TEST(Blocks, HaveNoSpringAcrossAReset) {
 /// comes out in the same places.
 TEST(BlockObjective, TheStateOfAnLstmGoesThroughWithoutOverlap) {
   Problem problem = block_problem("lstm", 6, 2);
-  problem.window.reset.assign(12, Window::hold_flag);  // asleep: E_j(h_j) = h_j
+  problem.window.flags.assign(12, StepFlag::hold);  // asleep: E_j(h_j) = h_j
   problem.window.weight.assign(12, 0.0f);
   Objective objective(problem, 2, 1);
   Variables at = random_variables(problem, 4 * 2 * 6, 3);

@@ -11,7 +11,8 @@ namespace throughtime {
 namespace {
 
 struct Drawn {
-  explicit Drawn(int length) : task(make_task(RecallConfig{.length = length, .generator = RecallGenerator::reference}, 1)) {
+  explicit Drawn(int length)
+      : task(make_task(RecallConfig{.length = length, .generator = RecallGenerator::reference}, 1)) {
     ModelConfig config;
     config.input = task->input();
     config.head = task->head();

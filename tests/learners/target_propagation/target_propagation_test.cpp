@@ -103,7 +103,7 @@ TEST(TargetPropagation, RowsAreChainsOfTheirOwn) {
     one.batch = 1;
     one.start = {problem.window.start[row]};
     if (!one.source.empty()) one.source = {problem.window.source[row]};
-    one.reset.clear();
+    one.flags.clear();
     one.weight.clear();
     for (int step = 0; step < 6; ++step) one.weight.push_back(problem.window.weight_at(step, static_cast<int>(row)));
     const std::vector<double> gradient = gradient_of(one);
