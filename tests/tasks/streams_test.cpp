@@ -93,10 +93,7 @@ std::vector<double> learned(int history) {
   OptimizerConfig optimizer;
   optimizer.name = "sgd";
   Trainee trainee = make_trainee(*engine, initialise(model, {}, 1), optimizer, {.value = 0, .norm = 1});
-  LearnerConfig tbptt;
-  tbptt.name = "tbptt";
-  tbptt.steps = 12;
-  tbptt.losses = tbptt.stride = 3;
+  const TbpttConfig tbptt{.steps = 12, .losses = 3, .stride = 3};
   const auto learner = make_learner(tbptt, trainee, {.steps = task->steps(), .batch = 2});
   for (std::uint64_t batch = 0; batch < 30; ++batch)
     learner->learn(task->make_batch(Split::train, batch, 2), [](std::int64_t) { return 0.1; });
