@@ -62,9 +62,7 @@ std::string summary(const std::vector<RunResult>& results) {
 }
 
 std::vector<RunConfig> load_configs(const TrainArguments& arguments) {
-  std::vector<RunConfig> configs;
-  for (const std::string& path : arguments.configs)
-    for (const RunConfig& config : load_arms(path, arguments.overrides, arguments.arm)) configs.push_back(config);
+  std::vector<RunConfig> configs = load_files(arguments.configs, arguments.overrides, arguments.arm);
   std::set<std::string> directories;
   for (const RunConfig& config : configs) {
     const std::string directory = run_directory(config);

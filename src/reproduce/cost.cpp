@@ -46,7 +46,7 @@ RunConfig CostEstimator::config_of(const ResultSpec& spec, const std::string& ar
   std::vector<std::string> overrides = overrides_;
   if (scale == Scale::quick) overrides.insert(overrides.begin(), spec.quick.begin(), spec.quick.end());
   overrides.push_back("run.threads=1");
-  return load_config(spec.file.string(), overrides, arm);
+  return ConfigFile(spec.file.string()).config(arm, overrides);
 }
 
 CostEstimator::Amount CostEstimator::amount_of(const RunConfig& config) {

@@ -48,10 +48,11 @@ std::vector<Part> make_parts(const Undertaking& task, const ReproduceRequest& re
   std::vector<std::string> overrides = request.circumstances();
   if (task.scale == Scale::quick) overrides.insert(overrides.begin(), task.spec.quick.begin(), task.spec.quick.end());
   const int seeds = request.seeds > 0 ? request.seeds : task.spec.seeds_at(task.scale);
+  const ConfigFile file(task.spec.file.string());
   std::vector<Part> arms, parts;
   for (const std::string& arm : task.spec.arms)
     if (holds(chosen, arm) || holds(task.spec.arms_at(task.scale), arm))
-      arms.push_back({arm, load_config(task.spec.file.string(), overrides, arm)});
+      arms.push_back({arm, file.config(arm, overrides)});
   for (int index = 0; index < seeds; ++index)
     for (const Part& arm : arms) {
       Part part = with_seed(arm, index, task.directory);

@@ -9,6 +9,7 @@
 
 #include "report/statistics.h"
 #include "throughtime/error.h"
+#include "train/options/options.h"
 
 namespace throughtime {
 namespace {
@@ -21,10 +22,10 @@ RunConfig with_seed(RunConfig config, int index) {
   return config;
 }
 
-Contender make_contender(const ComparisonRequest& request, const std::string& learner) {
+Contender make_contender(const ConfigFile& file, const ComparisonRequest& request, const std::string& learner) {
   std::vector<std::string> overrides = request.overrides;
   overrides.push_back("learner.name=" + learner);
-  const RunConfig config = load_config(request.config, overrides, request.arm);
+  const RunConfig config = file.config(file.one_arm(request.arm), overrides);
   Contender contender{learner, {}};
   for (int index = 0; index < request.seeds; ++index) contender.configs.push_back(with_seed(config, index));
   return contender;
@@ -56,11 +57,15 @@ std::vector<Contender> make_contenders(const ComparisonRequest& request) {
            "it takes a configuration and trains its learners, {} is a directory: for runs that exist there is "
            "throughtime report",
            request.config);
+  const ConfigFile file(request.config);
   std::vector<Contender> contenders;
+  std::vector<RunConfig> configs;
   for (const std::string& learner : request.learners) {
-    contenders.push_back(make_contender(request, learner));
-    check_run(contenders.back().configs.front());
+    contenders.push_back(make_contender(file, request, learner));
+    configs.push_back(contenders.back().configs.front());
   }
+  require_used(request.overrides, configs, "train");
+  for (const RunConfig& config : configs) check_run(config);
   return contenders;
 }
 

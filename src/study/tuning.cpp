@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "throughtime/error.h"
+#include "train/options/options.h"
 
 namespace throughtime {
 namespace {
@@ -31,11 +32,11 @@ std::vector<GridAxis> parse_grid(const std::vector<std::string>& grid) {
   return axes;
 }
 
-Trial make_trial(const TuningRequest& request, const std::vector<std::string>& point) {
+Trial make_trial(const ConfigFile& file, const TuningRequest& request, const std::vector<std::string>& point) {
   std::vector<std::string> overrides = request.overrides;
   overrides.insert(overrides.end(), point.begin(), point.end());
   Trial trial{fmt::format("{}", fmt::join(point, " ")), directory_name(point),
-              load_config(request.config, overrides, request.arm)};
+              file.config(file.one_arm(request.arm), overrides)};
   if (trial.config.train.evaluate_every == 0)
     refuse("tune", "trials are compared on validation data: set train.evaluate_every (--set train.evaluate_every=100)");
   const std::string part = "-tune/" + trial.name;
@@ -80,9 +81,16 @@ std::vector<std::vector<std::string>> grid_points(const std::vector<GridAxis>& a
 }
 
 std::vector<Trial> make_trials(const TuningRequest& request) {
+  const ConfigFile file(request.config);
   std::vector<Trial> trials;
-  for (const std::vector<std::string>& point : grid_points(parse_grid(request.grid)))
-    trials.push_back(make_trial(request, point));
+  std::vector<RunConfig> configs;
+  for (const std::vector<std::string>& point : grid_points(parse_grid(request.grid))) {
+    trials.push_back(make_trial(file, request, point));
+    configs.push_back(trials.back().config);
+  }
+  std::vector<std::string> given = request.overrides;
+  given.insert(given.end(), request.grid.begin(), request.grid.end());
+  require_used(given, configs, "train");
   for (const Trial& trial : trials) check_new_run(trial.config);
   return trials;
 }
@@ -100,7 +108,8 @@ const Trial& best_trial(const std::vector<Trial>& trials) {
 
 FinalRun final_run(const Trial& best, const TuningRequest& request) {
   FinalRun last{.config = best.config};
-  const RunConfig base = load_config(request.config, request.overrides, request.arm);
+  const ConfigFile file(request.config);
+  const RunConfig base = file.config(file.one_arm(request.arm), request.overrides);
   const std::string part = "-tune/best/" + best.name;
   last.config.run.directory = run_directory(base) + part;
   last.config.run.name = base.run.name + part;

@@ -122,7 +122,7 @@ TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {
   for (const ResultSpec& spec : find_results(root / "experiments")) {
     names.push_back(spec.name);
     for (const std::string& arm : spec.arms_at(Scale::quick))
-      EXPECT_NO_THROW(load_config(spec.file.string(), spec.quick, arm)) << spec.name << ", " << arm;
+      EXPECT_NO_THROW(ConfigFile(spec.file.string()).config(arm, spec.quick)) << spec.name << ", " << arm;
     EXPECT_TRUE(spec.arms.empty() || !spec.quick.empty()) << spec.name << " is not smaller at quick scale";
   }
   std::vector<std::string> wanted;

@@ -71,7 +71,7 @@ TEST_F(Undertakings, ShareTheCores) {
 TEST_F(Undertakings, AreRefusedBeforeAnythingIsTrained) {
   ResultSpec broken = spec();
   scratch_.write("experiments/paper/figure-0.toml", experiment + "train.batch = 4\ntrain.evaluate_every = 0\n");
-  broken.quick.push_back("task.name=\"text\"");  // which needs files
+  broken.quick.push_back("task.name=\"series\"");  // which needs a file
   EXPECT_THROW(undertake(broken, request()), InvalidInput);
   ResultSpec without;
   without.name = "paper/table-9";

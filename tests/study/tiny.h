@@ -23,7 +23,7 @@ inline RunConfig tiny(const std::filesystem::path& directory) {
 
 /// The same as a file, on the reference engine.
 inline const std::string tiny_file =
-    "[task]\nlength = 4\n[model]\nhidden = 4\n[train]\niterations = 20\nbatch = 4\nevaluate_every = 10\n"
+    "[task.add]\nlength = 4\n[model]\nhidden = 4\n[train]\niterations = 20\nbatch = 4\nevaluate_every = 10\n"
     "[run]\nengine = \"reference\"\nthreads = 1\n";
 
 }  // namespace throughtime::testing

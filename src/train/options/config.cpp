@@ -82,6 +82,13 @@ ConfigFile::ConfigFile(const std::string& path) : parts_(std::make_unique<Parts>
 
 ConfigFile::~ConfigFile() = default;
 
+const std::string& ConfigFile::one_arm(const std::string& arm) const {
+  if (arm.empty() && !arms_.empty())
+    refuse("config", "{} has {} arms; pick one with --arm NAME (the first is {})", parts_->path, arms_.size(),
+           arms_.front());
+  return arm;
+}
+
 RunConfig ConfigFile::config(const std::string& arm, const std::vector<std::string>& overrides) const {
   RunConfig config = parts_->base;
   const auto chosen = std::find(arms_.begin(), arms_.end(), arm);
@@ -110,14 +117,14 @@ RunConfig parse_config(const std::string& text, const std::string& where) {
   return config;
 }
 
-std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
-                                 const std::string& arm, std::string_view command) {
-  const ConfigFile file(path);
+std::vector<RunConfig> load_files(const std::vector<std::string>& paths, const std::vector<std::string>& overrides,
+                                  const std::string& arm, std::string_view command) {
   std::vector<RunConfig> configs;
-  if (!arm.empty() || file.arms().empty()) {
-    configs.push_back(file.config(arm, overrides));
-  } else {
-    for (const std::string& name : file.arms()) configs.push_back(file.config(name, overrides));
+  for (const std::string& path : paths) {
+    const ConfigFile file(path);
+    const bool all = arm.empty() && !file.arms().empty();
+    for (const std::string& name : all ? file.arms() : std::vector<std::string>{arm})
+      configs.push_back(file.config(name, overrides));
   }
   require_used(overrides, configs, command);
   return configs;
@@ -125,11 +132,10 @@ std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std:
 
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides, const std::string& arm,
                       std::string_view command) {
-  const std::vector<RunConfig> configs = load_arms(path, overrides, arm, command);
-  if (configs.size() > 1)
-    refuse("config", "{} has {} arms; pick one with --arm NAME (the first is {})", path, configs.size(),
-           configs.front().run.name);
-  return configs.front();
+  const ConfigFile file(path);
+  const RunConfig config = file.config(file.one_arm(arm), overrides);
+  require_used(overrides, {config}, command);
+  return config;
 }
 
 void make_paths_absolute(RunConfig& config, const std::filesystem::path& base) {

@@ -93,6 +93,8 @@ class ConfigFile {
 
   /// Names of its arms; empty: it has none.
   const std::vector<std::string>& arms() const { return arms_; }
+  /// `arm`, or none where there is none; refuses a choice between several that was not made.
+  const std::string& one_arm(const std::string& arm) const;
   /// The configuration of an arm, named FILE/ARM, or the file's own where `arm` is empty; then the overrides
   /// `key=value` in order. Paths of the file are relative to it, those of overrides to the current directory. Checks
   /// what options say about each other.
@@ -106,10 +108,14 @@ class ConfigFile {
 
 /// Reads TOML text into a configuration that starts from the defaults.
 RunConfig parse_config(const std::string& text, const std::string& where);
-/// One configuration for each arm of a file (ConfigFile), or the file's own where it has none. `arm` picks one; empty:
-/// all. Refuses overrides that none of them reads under the command of that name.
-std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
-                                 const std::string& arm = "", std::string_view command = "train");
+/// One configuration for each arm of each file (ConfigFile), or the file's own where it has none. `arm` picks one;
+/// empty: all. Refuses overrides that none of them reads under the command of that name.
+std::vector<RunConfig> load_files(const std::vector<std::string>& paths, const std::vector<std::string>& overrides,
+                                  const std::string& arm = "", std::string_view command = "train");
+inline std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
+                                        const std::string& arm = "", std::string_view command = "train") {
+  return load_files({path}, overrides, arm, command);
+}
 /// The same for a single one: a file with arms needs one.
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides, const std::string& arm = "",
                       std::string_view command = "train");
