@@ -3,9 +3,9 @@
 #include <string>
 
 #include "interrupt.h"
+#include "study/trials.h"
 #include "terminal.h"
 #include "train/run/trainer.h"
-#include "train/run/trials.h"
 
 namespace throughtime {
 
@@ -36,7 +36,8 @@ class Narrator final : public StopWatch {
 /// Throws Interrupted where a result says so, with how to go on.
 void throw_if_interrupted(const RunResult& result, const std::string& directory);
 
-/// Trains or takes over one run of a set; a signal throws Interrupted, which says that the same `command` goes on.
+/// Trains or takes over one run of a set, and says where it failed; a signal throws Interrupted, which says that the
+/// same `command` goes on.
 Outcome run_narrated_trial(const RunConfig& config, bool test, bool quiet, const std::string& command);
 
 }  // namespace throughtime

@@ -1,4 +1,5 @@
 #include "stream_answers.h"
+#include "train/run/step_reader.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,8 +9,6 @@
 #include <csignal>
 #include <cstring>
 #include <nlohmann/json.hpp>
-
-#include "core/names.h"
 
 namespace throughtime {
 namespace {
@@ -26,9 +25,8 @@ StreamAnswers::StreamAnswers(const std::string& format, const RunConfig& config)
     : tagged_(!config.stream.id.empty()),
       targets_(row_layout(config).targets),
       old_pipe_handler_(std::signal(SIGPIPE, SIG_IGN)) {
-  const std::string chosen = !format.empty() ? format : config.stream.format == "jsonl" ? "jsonl" : "csv";
-  if (chosen != "csv" && chosen != "jsonl") refuse_unknown("stream", "output", chosen, {"csv", "jsonl"});
-  json_ = chosen == "jsonl";
+  const bool same = config.stream.format == RowFormat::jsonl;
+  json_ = format.empty() ? same : choice_of<LineFormat>(format, "stream", "output") == LineFormat::jsonl;
 }
 
 StreamAnswers::~StreamAnswers() { std::signal(SIGPIPE, old_pipe_handler_); }

@@ -74,7 +74,7 @@ std::vector<RunConfig> load_configs(const TrainArguments& arguments) {
   }
   // What the last file asks for must not be refused only after the first has been trained.
   if (configs.size() > 1)
-    for (const RunConfig& config : configs) Trainer(config, "", arguments.ranks);
+    for (const RunConfig& config : configs) check_run(config, arguments.ranks ? arguments.ranks->ranks() : 1);
   return configs;
 }
 

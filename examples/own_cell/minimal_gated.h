@@ -2,5 +2,9 @@
 
 #include "throughtime/cell.h"
 
-/// A minimal gated unit; register it with throughtime::register_cell.
-throughtime::CellType minimal_gated_cell();
+namespace throughtime {
+
+/// A minimal gated unit; register it with register_cell.
+CellType minimal_gated_cell();
+
+}  // namespace throughtime

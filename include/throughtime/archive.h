@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "throughtime/engine.h"
@@ -24,7 +25,7 @@ class Archive {
   virtual void integers(std::string_view name, std::vector<std::int64_t>& values) = 0;
   virtual void numbers(std::string_view name, std::vector<double>& values) = 0;
 
-  /// One value of an integral type, or a list of them.
+  /// One value of an integral type, or a list of them; lists of an enum's values are lists of their numbers.
   template <std::integral T>
   void integer(std::string_view name, T& value) {
     std::vector<std::int64_t> list = {static_cast<std::int64_t>(value)};
@@ -32,9 +33,11 @@ class Archive {
     require_length(name, list.size(), 1);
     value = narrowed<T>(name, list.front());
   }
-  template <std::integral T>
+  template <class T>
+  requires std::integral<T> || std::is_enum_v<T>
   void integer_list(std::string_view name, std::vector<T>& values) {
-    std::vector<std::int64_t> list(values.begin(), values.end());
+    std::vector<std::int64_t> list;
+    for (const T value : values) list.push_back(static_cast<std::int64_t>(value));
     integers(name, list);
     values.clear();
     for (const std::int64_t value : list) values.push_back(narrowed<T>(name, value));
@@ -67,7 +70,7 @@ class Archive {
   void require_length(std::string_view name, std::size_t length, std::size_t wanted) const;
 
  private:
-  template <std::integral T>
+  template <class T>
   T narrowed(std::string_view name, std::int64_t value) const {
     if (static_cast<std::int64_t>(static_cast<T>(value)) != value) refuse_value(name, value);
     return static_cast<T>(value);

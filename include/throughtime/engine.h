@@ -166,8 +166,19 @@ class Engine {
   virtual void sum_over_ranks(Buffer buffer) = 0;
 };
 
-/// Makes an engine by name: `reference` (double, plain loops) or `cpu` (float, fast).
-std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config);
+/// A way to compute.
+struct EngineType {
+  std::string name;
+  std::string description;
+  std::unique_ptr<Engine> (*make)(const Model& model, const EngineConfig& config) = nullptr;
+};
+
+/// The engine of that name; refuses unknown names with the nearest known one.
+const EngineType& find_engine(const std::string& name);
+std::vector<const EngineType*> all_engines();
 std::vector<std::string> engine_names();
+
+/// Makes the engine that the configuration names; each of several ranks gets one around it, for its rows alone.
+std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config);
 
 }  // namespace throughtime

@@ -36,13 +36,20 @@ struct HeadKernels {
   void (*predict)(int outputs, Real* z) = nullptr;
 };
 
+/// What a head says of itself.
+struct HeadShape {
+  TargetKind target = TargetKind::values;
+  int beside = 0;     // outputs behind those of the classes
+  int constants = 0;  // the last of them are trained numbers, the same at every step: no linear layer makes them
+};
+
 /// Everything an engine knows about a head.
 struct HeadType {
   std::string name;
   std::string description;
   TargetKind target = TargetKind::values;
-  int beside = 0;     // outputs behind those of the classes
-  int constants = 0;  // the last of them are trained numbers, the same at every step: no linear layer makes them
+  int beside = 0;  // this and the next as in HeadShape
+  int constants = 0;
   HeadKernels<double> reference;
   HeadKernels<float> (*fast)() = nullptr;
 };

@@ -64,7 +64,8 @@ class Learner {
  public:
   virtual ~Learner() = default;
   virtual std::string_view name() const = 0;
-  /// Learns from one stretch of at most StretchShape::steps steps: cuts it into windows, updates the parameters.
+  /// Learns from one stretch of StretchShape::steps steps, or fewer where lengths vary: cuts it into windows, updates
+  /// the parameters.
   virtual void learn(const Window& stretch, const RateFunction& rate) = 0;
   /// Bytes of the tapes that grow with the window; known before the first step.
   virtual std::size_t activation_bytes() const = 0;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "throughtime/cell.h"
+#include "throughtime/choice.h"
 #include "throughtime/head.h"
 #include "throughtime/parameters.h"
 
@@ -93,9 +94,14 @@ class Model {
   int state_size_ = 0, raw_inputs_ = 0, inputs_ = 0;
 };
 
-/// How to draw the first parameters.
+/// How to draw the first parameters. `by_cell` is `antisymmetric` for cells that map their weights, else `pytorch`.
+enum class InitialiseRule { by_cell, pytorch, glorot, uniform, sqrt3max, antisymmetric };
+constexpr auto names_of(InitialiseRule) {
+  return choice_names("default", "pytorch", "glorot", "uniform", "sqrt3max", "antisymmetric");
+}
+
 struct InitialiseConfig {
-  std::string name = "default";  // default, pytorch, glorot, uniform, sqrt3max, antisymmetric
+  InitialiseRule rule = InitialiseRule::by_cell;
   double range = 0.1;            // a of uniform(-a, a)
   double recurrent_scale = 1.0;  // sigma_w of the antisymmetric rule
   double forget_bias = 0.0;      // added to the forget gate's input bias, where there is one
@@ -103,7 +109,5 @@ struct InitialiseConfig {
 
 /// Draws the parameters of `model`; a pure function of the configuration and the seed.
 std::vector<double> initialise(const Model& model, const InitialiseConfig& config, std::uint64_t seed);
-/// The names that `InitialiseConfig::name` may have.
-std::vector<std::string> initialisation_names();
 
 }  // namespace throughtime

@@ -4,20 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "throughtime/choice.h"
+
 namespace throughtime {
 
 class Archive;
 
-/// Declared once here; each optimizer reads the fields it knows.
+/// Declared once here; each optimizer reads the fields that its OptimizerType names.
 struct OptimizerConfig {
   std::string name = "adam";
-  double momentum = 0.9;          // momentum: mu;  rmsprop: see decay
-  double beta1 = 0.9;             // adam
-  double beta2 = 0.999;           // adam
-  double decay = -1;              // rmsprop, adadelta: smoothing; -1: the optimizer's own default
+  double momentum = 0.9;          // mu
+  double beta1 = 0.9;             // smoothing of the gradient
+  double beta2 = 0.999;           // smoothing of its square
+  double decay = -1;              // smoothing; -1: the optimizer's own default
   double epsilon = -1;            // -1: the optimizer's own default
   double weight_decay = 0;        // adds weight_decay * W to the gradient, after clipping
-  std::int64_t average_from = 1;  // asgd: the first update whose result enters the average
+  std::int64_t average_from = 1;  // the first update whose result enters the average
 };
 
 /// Bounds on the gradient, applied in this order: value, then global norm. 0: off.
@@ -37,9 +39,9 @@ struct UpdateCoefficients {
 struct OptimizerType {
   std::string name;
   std::string description;
+  std::vector<std::string> reads;  // which fields of OptimizerConfig, beside weight_decay, which all of them read
   int moments = 0;
-  /// First value of moment k.
-  double (*initial_moment)(const OptimizerConfig&, int k) = nullptr;
+  double first_moment = 0;  // the first value of each of them
   /// Coefficients of update number `step` (1, 2, ...).
   UpdateCoefficients (*coefficients)(const OptimizerConfig&, std::int64_t step, double rate) = nullptr;
   /// W, moments <- one step, over n elements. `factor` (clipping and the learner's scale) multiplies the gradient
@@ -57,8 +59,11 @@ std::vector<const OptimizerType*> all_optimizers();
 void validate(const OptimizerConfig& config);
 
 /// A learning rate over time.
+enum class ScheduleRule { constant, factor_at, plateau, inverse_sqrt };
+constexpr auto names_of(ScheduleRule) { return choice_names("constant", "factor_at", "plateau", "inverse_sqrt"); }
+
 struct ScheduleConfig {
-  std::string name = "constant";    // constant, factor_at, plateau, inverse_sqrt
+  ScheduleRule rule = ScheduleRule::constant;
   double factor = 0.5;              // factor_at, plateau: the rate is multiplied by it
   std::vector<double> epochs = {};  // factor_at
   int patience = 0;                 // plateau: evaluations without improvement that are forgiven

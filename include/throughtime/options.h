@@ -114,7 +114,8 @@ class OptionList {
     options_.back().users.push_back({std::move(kind), std::move(names)});
   }
 
-  const std::vector<Option>& options() const { return options_; }
+  const std::vector<Option>& options() const& { return options_; }
+  const std::vector<Option>& options() && = delete;  // they would be gone
 
   /// Keys of what is added while it lives begin with `table.` (empty: as before); `users` says who reads them, where
   /// not everybody does.

@@ -36,6 +36,9 @@ struct Targets {
   std::span<const float> values;         // used when not empty
 };
 
+/// What happens to a row's state before a step: nothing, it becomes zero, or the row sleeps through the step.
+enum class StepFlag : std::uint8_t { go_on, reset, hold };
+
 /// L consecutive steps of B rows, each row from its own place: a gather. Row b at step l reads position
 /// start[b] + l of sources[source[b]]. A learner cuts long windows into short ones with `slice`.
 ///
@@ -53,21 +56,19 @@ struct Window {
   std::vector<std::int64_t> start;   // [B]
   Targets targets;
   std::vector<float> weight;          // [L, B]: the head is evaluated only where it is not 0
-  std::vector<std::uint8_t> reset;    // [L, B], or empty: 1 = the state is zero before this step, 2 = held
+  std::vector<StepFlag> flags;        // [L, B], or empty: all rows go on at every step
   std::vector<std::int64_t> example;  // [B], or empty: which of a finite number of examples a row shows; -1: none
   std::uint64_t mask_key = 0;         // key of the dropout masks
   std::int64_t mask_step = 0;         // step 0 of this window is that step of the key's masks
   int mask_row = 0;                   // row 0 of this window is that row of the key's masks
   bool continues = false;             // rows go on where the previous stretch ended
 
-  bool resets_at(int step, int row) const { return flag_at(step, row) == reset_flag; }
-  bool holds_at(int step, int row) const { return flag_at(step, row) == hold_flag; }
-  std::uint8_t flag_at(int step, int row) const {
-    return reset.empty() ? 0 : reset[static_cast<std::size_t>(step) * batch + row];
+  bool resets_at(int step, int row) const { return flag_at(step, row) == StepFlag::reset; }
+  bool holds_at(int step, int row) const { return flag_at(step, row) == StepFlag::hold; }
+  StepFlag flag_at(int step, int row) const {
+    return flags.empty() ? StepFlag::go_on : flags[static_cast<std::size_t>(step) * batch + row];
   }
   float weight_at(int step, int row) const { return weight[static_cast<std::size_t>(step) * batch + row]; }
-
-  static constexpr std::uint8_t reset_flag = 1, hold_flag = 2;  // entries of `reset`
 };
 
 /// Copies steps [first, first + length) of `whole` into `part` without allocating once `part` has had that

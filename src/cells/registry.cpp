@@ -13,6 +13,7 @@ CellType rnn_logistic_cell();
 CellType rnn_linear_cell();
 CellType antisymmetric_cell();
 CellType antisymmetric_gated_cell();
+CellType mingru_cell();
 
 namespace {
 
@@ -27,6 +28,7 @@ Registry<CellType>& cells() {
                                                  rnn_linear_cell(),
                                                  antisymmetric_cell(),
                                                  antisymmetric_gated_cell(),
+                                                 mingru_cell(),
                                              });
   return registry;
 }
@@ -42,11 +44,13 @@ bool complete(const WeightMap<Real>& map) {
   return map.apply && map.adjoint;
 }
 
+bool complete(const RowKernels& kernels) { return (kernels.forward == nullptr) == (kernels.backward == nullptr); }
+
 /// An engine trusts a registered cell: whatever it would stumble over is refused here.
 void check(const CellType& cell) {
   const CellShape& shape = cell.shape;
   const auto require = [&](bool right, const char* rule) {
-    if (!right) refuse("model", "cell '{}': {}", cell.name, rule);
+    if (!right) refuse("cell", "'{}': {}", cell.name, rule);
   };
   require(shape.input_rows >= 1, "input_rows must be at least 1");
   require(shape.recurrent_rows >= 0, "recurrent_rows must be at least 0");
@@ -60,6 +64,8 @@ void check(const CellType& cell) {
   require(shape.forget_row >= -1 && shape.forget_row < shape.input_rows, "forget_row must be -1 or one of input_rows");
   require(complete(cell.reference, shape), "the reference kernels are incomplete");
   require(cell.fast && complete(cell.fast(), shape), "the fast kernels are incomplete");
+  require(!cell.rows || complete(cell.rows()), "one of the two row kernels is missing");
+  require(shape.late_rows == 0 || !cell.rows || !cell.rows().forward, "a cell with late rows has no row kernels");
   const bool mapped = cell.raw_shape != nullptr;
   require(complete(cell.reference_map) == mapped && complete(cell.fast_map) == mapped,
           "raw_shape and both weight maps come together or not at all");

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <span>
 
-#include "core/names.h"
 #include "throughtime/error.h"
 #include "throughtime/model.h"
 #include "throughtime/random.h"
@@ -79,20 +78,16 @@ Draw by_cell(const Role& role, const InitialiseConfig& config) {
   return role.mapped ? antisymmetric(role, config) : pytorch(role, config);
 }
 
-struct Rule {
-  const char* name;
-  Draw (*draw)(const Role&, const InitialiseConfig&);
-};
-
-constexpr Rule rules[] = {{"default", by_cell}, {"pytorch", pytorch},   {"glorot", glorot},
-                          {"uniform", uniform}, {"sqrt3max", sqrt3max}, {"antisymmetric", antisymmetric}};
+/// How each rule draws, in the order of InitialiseRule.
+using Drawing = Draw (*)(const Role&, const InitialiseConfig&);
+constexpr Drawing drawings[] = {by_cell, pytorch, glorot, uniform, sqrt3max, antisymmetric};
 
 void describe_layer(const Layer& layer, std::vector<Role>& roles) {
   const CellShape& shape = layer.cell->shape;
   const bool mapped = layer.cell->raw_shape != nullptr;
   const int h = layer.hidden;
   const auto set = [&](int block, Role::Kind kind, int gates, int columns) {
-    if (block >= 0) roles[static_cast<std::size_t>(block)] = {kind, gates * h, columns, gates, mapped};
+    if (block >= 0) roles[block] = {kind, gates * h, columns, gates, mapped};
   };
   set(layer.weight_ih, Role::input_weight, shape.input_rows, layer.inputs);
   set(layer.weight_hh, Role::recurrent_weight, shape.recurrent_rows, h);
@@ -108,17 +103,17 @@ std::vector<Role> describe_blocks(const Model& model) {
   const auto linear = [&](int weight, int bias) {
     if (bias < 0) return;
     const std::vector<int>& shape = layout.block(weight).shape;
-    roles[static_cast<std::size_t>(weight)] = {Role::linear_weight, shape[0], shape[1]};
-    roles[static_cast<std::size_t>(bias)] = {Role::linear_bias, shape[0], shape[1]};
+    roles[weight] = {Role::linear_weight, shape[0], shape[1]};
+    roles[bias] = {Role::linear_bias, shape[0], shape[1]};
   };
   linear(model.encoder_weight, model.encoder_bias);
   linear(model.head_inner_weight, model.head_inner_bias);
   linear(model.head_weight, model.head_bias);
-  if (model.head_constants >= 0) roles[static_cast<std::size_t>(model.head_constants)] = {Role::constant, 1, 1};
+  if (model.head_constants >= 0) roles[model.head_constants] = {Role::constant, 1, 1};
 
   if (model.embedding >= 0) {  // last: a tied head's matrix is drawn as an embedding
     const std::vector<int>& shape = layout.block(model.embedding).shape;
-    Role& role = roles[static_cast<std::size_t>(model.embedding)];
+    Role& role = roles[model.embedding];
     role = {Role::embedding, shape[0], shape[1]};
     role.tied = model.config().head.tied;
   }
@@ -130,12 +125,6 @@ void fill(std::span<double> block, const Draw& draw, const Random& random, std::
   for (std::size_t element = 0; element < block.size(); ++element)
     block[element] =
         draw.spread * (draw.normal ? random.normal(0, index, element) : 2.0 * random.uniform(0, index, element) - 1.0);
-}
-
-const Rule& find_rule(const std::string& name) {
-  const auto rule = std::ranges::find_if(rules, [&](const Rule& candidate) { return name == candidate.name; });
-  if (rule == std::end(rules)) refuse_unknown("initialise", "initialisation", name, initialisation_names());
-  return *rule;
 }
 
 void check(const InitialiseConfig& config) {
@@ -151,15 +140,9 @@ void check(const InitialiseConfig& config) {
 
 }  // namespace
 
-std::vector<std::string> initialisation_names() {
-  std::vector<std::string> names;
-  for (const Rule& rule : rules) names.emplace_back(rule.name);
-  return names;
-}
-
 std::vector<double> initialise(const Model& model, const InitialiseConfig& config, std::uint64_t seed) {
-  const Rule& rule = find_rule(config.name);
   check(config);
+  const Drawing draw = drawings[static_cast<std::size_t>(config.rule)];
   const ParameterLayout& layout = model.parameters();
   const Random random(seed, Purpose::initialise);
   const std::vector<Role> roles = describe_blocks(model);
@@ -167,7 +150,7 @@ std::vector<double> initialise(const Model& model, const InitialiseConfig& confi
   std::vector<double> parameters(layout.size());
   for (std::size_t index = 0; index < roles.size(); ++index) {
     const ParameterBlock& block = layout.blocks()[index];
-    fill(std::span(parameters).subspan(block.offset, block.size()), rule.draw(roles[index], config), random,
+    fill(std::span(parameters).subspan(block.offset, block.size()), draw(roles[index], config), random,
          static_cast<std::uint32_t>(index));
   }
   for (const Layer& layer : model.layers()) {

@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
 
-std::size_t entries(const Window& window) {
-  return static_cast<std::size_t>(window.steps) * static_cast<std::size_t>(window.batch);
-}
+std::size_t entries(const Window& window) { return elements(window.steps, window.batch); }
 
 void require_size(const char* what, std::size_t got, std::size_t wanted, const char* shape) {
   if (got != wanted) refuse("window", "{} must hold {} numbers {}, got {}", what, wanted, shape, got);
@@ -40,7 +39,7 @@ void check_shapes(const Window& window) {
   require_size("start", window.start.size(), rows, "[B]");
   require_size("weight", window.weight.size(), entries(window), "[L, B]");
   if (!window.example.empty()) require_size("example", window.example.size(), rows, "[B] or none");
-  if (!window.reset.empty()) require_size("reset", window.reset.size(), entries(window), "[L, B] or none");
+  if (!window.flags.empty()) require_size("flags", window.flags.size(), entries(window), "[L, B] or none");
   check_targets(window);
 }
 
@@ -77,15 +76,15 @@ bool has_loss(const Window& window, int row) {
 }
 
 void check_row(const Window& window, int row) {
-  const std::int32_t index = window.source.empty() ? 0 : window.source[static_cast<std::size_t>(row)];
+  const std::int32_t index = window.source.empty() ? 0 : window.source[row];
   if (index < 0 || static_cast<std::size_t>(index) >= window.sources.size())
     refuse("window", "row {} reads source {}, there are {}", row, index, window.sources.size());
-  const Source& source = window.sources[static_cast<std::size_t>(index)];
+  const Source& source = window.sources[index];
   // Rows often share a source, neighbours first of all: look at each one once per run.
   const bool seen = row > 0 && (window.source.empty() || window.source[static_cast<std::size_t>(row) - 1] == index);
   if (!seen) check_source(source, index);
 
-  const std::int64_t start = window.start[static_cast<std::size_t>(row)];
+  const std::int64_t start = window.start[row];
   const std::int64_t last_start = source.first + static_cast<std::int64_t>(source.steps) - window.steps;
   if (start > last_start)
     refuse("window", "row {} starts at {} and reads {} steps of source {}, which has {}; it may start at {} at most",
@@ -129,10 +128,10 @@ void slice(const Window& whole, int first, int length, Window& part) {
     part.targets.values = part_of(whole.targets.values, begin * width, count * width);
   }
   part.weight.assign(whole.weight.begin() + begin, whole.weight.begin() + begin + count);
-  if (whole.reset.empty()) {
-    part.reset.clear();
+  if (whole.flags.empty()) {
+    part.flags.clear();
   } else {
-    part.reset.assign(whole.reset.begin() + begin, whole.reset.begin() + begin + count);
+    part.flags.assign(whole.flags.begin() + begin, whole.flags.begin() + begin + count);
   }
   part.example.assign(whole.example.begin(), whole.example.end());
   part.mask_key = whole.mask_key;
@@ -150,12 +149,12 @@ void validate(const Window& window) {
            *broken);
   }
   for (int row = 0; row < window.batch; ++row) check_row(window, row);
-  for (std::size_t i = 0; i < window.reset.size(); ++i) {
+  for (std::size_t i = 0; i < window.flags.size(); ++i) {
     const auto step = i / static_cast<std::size_t>(window.batch), row = i % static_cast<std::size_t>(window.batch);
-    if (window.reset[i] > Window::hold_flag)
-      refuse("window", "the reset flag at step {}, row {} must be 0, 1 (reset) or 2 (held), got {}", step, row,
-             window.reset[i]);
-    if (window.reset[i] == Window::hold_flag && window.weight[i] != 0)
+    if (window.flags[i] > StepFlag::hold)
+      refuse("window", "the flag at step {}, row {} must be 0 (go on), 1 (reset) or 2 (hold), got {}", step, row,
+             static_cast<int>(window.flags[i]));
+    if (window.flags[i] == StepFlag::hold && window.weight[i] != 0)
       refuse("window", "row {} is held at step {} and can have no loss there", row, step);
   }
 }

@@ -1,6 +1,6 @@
 #include "throughtime/engine.h"
 
-#include "core/names.h"
+#include "core/registry.h"
 #include "engine/cpu/cpu_engine.h"
 #include "engine/ranks/rank_engine.h"
 #include "engine/reference/reference_engine.h"
@@ -22,21 +22,26 @@ void OptimizerState::archive(Archive& archive, Engine& engine) {
 
 namespace {
 
-std::unique_ptr<Engine> make_one(const Model& model, const EngineConfig& config) {
-  if (config.name == "reference") return make_reference_engine(model, config);
-  if (config.name == "cpu") return make_cpu_engine(model, config);
-  refuse_unknown("engine", "engine", config.name, engine_names());
+const Registry<EngineType>& engines() {
+  static const Registry<EngineType> registry(
+      "engine", {
+                    {"reference", "double precision, plain loops: slow and obvious", make_reference_engine},
+                    {"cpu", "single precision, SIMD and threads: the fast one", make_cpu_engine},
+                });
+  return registry;
 }
 
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config) {
   if (config.threads < 1) refuse("engine", "threads must be at least 1, got {}", config.threads);
-  std::unique_ptr<Engine> engine = make_one(model, config);
+  std::unique_ptr<Engine> engine = find_engine(config.name).make(model, config);
   const bool several = config.communicator && config.communicator->ranks() > 1;
   return several ? make_rank_engine(std::move(engine), config.communicator) : std::move(engine);
 }
 
-std::vector<std::string> engine_names() { return {"reference", "cpu"}; }
+const EngineType& find_engine(const std::string& name) { return engines().find(name); }
+std::vector<const EngineType*> all_engines() { return engines().all(); }
+std::vector<std::string> engine_names() { return engines().names(); }
 
 }  // namespace throughtime

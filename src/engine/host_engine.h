@@ -9,6 +9,7 @@
 #include "engine/checks.h"
 #include "throughtime/engine.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
@@ -17,18 +18,14 @@ template <class Real>
 class HostOptimizer final : public OptimizerState {
  public:
   HostOptimizer(Engine& engine, const OptimizerConfig& optimizer, std::size_t size)
-      : type(find_optimizer(optimizer.name)),
-        config(optimizer),
-        pointers(static_cast<std::size_t>(type.moments)),
-        engine_(engine) {
+      : type(find_optimizer(optimizer.name)), config(optimizer), pointers(elements(type.moments)), engine_(engine) {
     for (int k = 0; k < type.moments; ++k) moments.push_back(engine.allocate(size));
     reset();
   }
 
   void reset() override {
     step = 0;
-    for (int k = 0; k < type.moments; ++k)
-      engine_.fill(moments[static_cast<std::size_t>(k)], type.initial_moment ? type.initial_moment(config, k) : 0.0);
+    for (const Buffer& moment : moments) engine_.fill(moment, type.first_moment);
   }
 
   const OptimizerType& type;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -23,7 +24,7 @@ std::size_t first_bad_number(std::span<const float> values) {
 }
 
 void check_source(const InputConfig& input, const Window& window, int index) {
-  const Source& source = window.sources[static_cast<std::size_t>(index)];
+  const Source& source = window.sources[index];
   if (source.reals != input.reals)
     refuse("window", "source {} has {} reals per step, the model takes {}", index, source.reals, input.reals);
   if (input.vocabulary > 0 && source.tokens.empty())
@@ -70,8 +71,7 @@ struct Offer {
 
 Offer offer_at(const Window& window, int step, int row) {
   const Targets& targets = window.targets;
-  const auto per_step =
-      static_cast<std::size_t>(step) * static_cast<std::size_t>(window.batch) + static_cast<std::size_t>(row);
+  const auto per_step = elements(step, window.batch) + static_cast<std::size_t>(row);
   switch (targets.layout) {
     case TargetLayout::none:
       return {};
@@ -178,7 +178,7 @@ void check_inputs(const Model& model, const Window& window) {
 }
 
 void check_targets(const Model& model, const Window& window, int first, int last) {
-  const float* weight = window.weight.data() + static_cast<std::size_t>(first) * static_cast<std::size_t>(window.batch);
+  const float* weight = window.weight.data() + elements(first, window.batch);
   for (int step = first; step < last; ++step)
     for (int row = 0; row < window.batch; ++row)
       if (*weight++ != 0) check_target(model, window, step, row);

@@ -16,18 +16,16 @@ struct Place {
   std::int64_t index = 0;  // among the steps that the source holds
   bool padding = false;    // outside the source: the input is zero
 
-  std::int32_t token() const { return source->tokens[static_cast<std::size_t>(index)]; }
+  std::int32_t token() const { return source->tokens[index]; }
   std::int64_t position() const { return source->first + index; }
   const float* reals() const { return source->values.data() + static_cast<std::size_t>(index) * source->reals; }
 };
 
-inline int source_of(const Window& window, int row) {
-  return window.source.empty() ? 0 : window.source[static_cast<std::size_t>(row)];
-}
+inline int source_of(const Window& window, int row) { return window.source.empty() ? 0 : window.source[row]; }
 
 inline Place place_at(const Window& window, int step, int row) {
-  const Source& source = window.sources[static_cast<std::size_t>(source_of(window, row))];
-  const std::int64_t index = window.start[static_cast<std::size_t>(row)] + step - source.first;
+  const Source& source = window.sources[source_of(window, row)];
+  const std::int64_t index = window.start[row] + step - source.first;
   return {&source, index, index < 0 || index >= static_cast<std::int64_t>(source.steps)};
 }
 

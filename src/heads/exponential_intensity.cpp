@@ -4,26 +4,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "heads/interval_loss-inl.h"
+
 namespace throughtime {
 namespace {
 
-constexpr double tiny = 1e-8;  // below it 1 + x / 2 is exact; also keeps flushed denormals from being divided by
-
-/// (exp(x) - 1) / x.
-double growth(double x) { return std::abs(x) < tiny ? 1 + 0.5 * x : std::expm1(x) / x; }
-
-/// Its derivative (exp(x) - growth(x)) / x, near 0 the sum over n of x^n / (n! (n + 2)).
-double growth_slope(double x) {
-  if (std::abs(x) > 0.5) return (std::exp(x) - growth(x)) / x;
-  constexpr int terms = 14;  // 0.5^14 / 14! is far below the last bit
-  double sum = 0;
-  double power = 1;  // x^n / n!
-  for (int n = 0; n < terms; ++n) {
-    sum += power / (n + 2);
-    power *= x / (n + 1);
-  }
-  return sum;
-}
+constexpr double tiny = HWY_NAMESPACE::IntervalFormula::tiny;
 
 /// log(1 + x) / x.
 double shrinkage(double x) { return std::abs(x) < tiny ? 1 - 0.5 * x : std::log1p(x) / x; }
@@ -61,12 +47,12 @@ struct UnitInterval {
 }  // namespace
 
 IntervalLoss interval_loss(double a, double w, double interval) {
-  const double x = w * interval, hazard = std::exp(a) * interval;
-  const double cumulative = hazard * growth(x);
-  return {.loss = cumulative - a - x, .d_a = cumulative - 1, .d_w = interval * (hazard * growth_slope(x) - 1)};
+  return HWY_NAMESPACE::IntervalFormula::loss(a, w, interval);
 }
 
-double cumulative_intensity(double a, double w, double t) { return std::exp(a) * t * growth(w * t); }
+double cumulative_intensity(double a, double w, double t) {
+  return std::exp(a) * t * HWY_NAMESPACE::IntervalFormula::growth(w * t);
+}
 
 double event_probability(double a, double w) { return w < 0 ? -std::expm1(std::exp(a) / w) : 1; }
 

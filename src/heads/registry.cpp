@@ -31,8 +31,8 @@ bool complete(const HeadKernels<Real>& kernels) {
 const HeadType& find_head(const std::string& name) { return heads().find(name); }
 std::vector<const HeadType*> all_heads() { return heads().all(); }
 void register_head(HeadType head) {
-  if (!complete(head.reference)) refuse("model", "head '{}': the reference kernels are incomplete", head.name);
-  if (!head.fast || !complete(head.fast())) refuse("model", "head '{}': the fast kernels are incomplete", head.name);
+  if (!complete(head.reference)) refuse("head", "'{}': the reference kernels are incomplete", head.name);
+  if (!head.fast || !complete(head.fast())) refuse("head", "'{}': the fast kernels are incomplete", head.name);
   heads().add(std::move(head));
 }
 

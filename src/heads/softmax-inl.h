@@ -7,13 +7,12 @@
 #define THROUGHTIME_HEADS_SOFTMAX_INL_H
 #endif
 
-#include "heads/row-inl.h"
+#include "throughtime/simd/head_row-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace throughtime::HWY_NAMESPACE {
+THROUGHTIME_FORMULAS_BEGIN
 
 template <class N, class Real = typename Access<N>::Real>
-Real largest_entry(std::size_t count, const Real* z) {
+THROUGHTIME_INLINE Real largest_entry(std::size_t count, const Real* z) {
   N largest(static_cast<double>(z[0]));
   for (std::size_t at = 0; at < count; at += Access<N>::count())
     largest = larger(largest, load_part(z + at, count - at, z[0]));
@@ -29,7 +28,8 @@ struct RowSums {
 
 /// Where `exponentials` [count] is not null it receives exp(z - m); it may alias z.
 template <class N, class Real = typename Access<N>::Real>
-RowSums sum_row(std::size_t count, const Real* z, const RowTarget<Real>& target, Real* exponentials) {
+THROUGHTIME_INLINE RowSums sum_row(std::size_t count, const Real* z, const RowTarget<Real>& target,
+                                   Real* exponentials) {
   const Real top = largest_entry<N>(count, z);
   const N m(static_cast<double>(top));
   RowSums sums;
@@ -52,33 +52,37 @@ RowSums sum_row(std::size_t count, const Real* z, const RowTarget<Real>& target,
   return sums;
 }
 
-/// -sum q log p = sum(q) log(sum exp(z)) - sum q z; a label is a q of one 1.
-template <class N, class Real = typename Access<N>::Real>
-double softmax_loss(int outputs, const Real* z, const RowTarget<Real>& target, Real weight, Real* d_z) {
-  const std::size_t count = static_cast<std::size_t>(outputs);
-  const RowSums sums = sum_row<N>(count, z, target, d_z);
-  if (d_z) {
-    const N scale(weight * sums.mass / sums.exponentials), w(static_cast<double>(weight));
-    for (std::size_t at = 0; at < count; at += Access<N>::count()) {
-      const std::size_t left = count - at;
-      N d = load_part(d_z + at, left, Real(0)) * scale;
-      if (target.label < 0) d -= w * load_part(target.values + at, left, Real(0));
-      store_part(d, d_z + at, left);
+struct Softmax {
+  static constexpr HeadShape shape = {.target = TargetKind::label_or_distribution};
+
+  /// -sum q log p = sum(q) log(sum exp(z)) - sum q z; a label is a q of one 1.
+  template <class N, class Real = typename Access<N>::Real>
+  static THROUGHTIME_INLINE double loss(int outputs, const Real* z, const RowTarget<Real>& target, Real weight,
+                                        Real* d_z) {
+    const std::size_t count = static_cast<std::size_t>(outputs);
+    const RowSums sums = sum_row<N>(count, z, target, d_z);
+    if (d_z) {
+      const N scale(weight * sums.mass / sums.exponentials), w(static_cast<double>(weight));
+      for (std::size_t at = 0; at < count; at += Access<N>::count()) {
+        const std::size_t left = count - at;
+        N d = load_part(d_z + at, left, Real(0)) * scale;
+        if (target.label < 0) d -= w * load_part(target.values + at, left, Real(0));
+        store_part(d, d_z + at, left);
+      }
+      if (target.label >= 0) d_z[target.label] -= weight;
     }
-    if (target.label >= 0) d_z[target.label] -= weight;
+    return sums.mass * std::log(sums.exponentials) + sums.distance;
   }
-  return sums.mass * std::log(sums.exponentials) + sums.distance;
-}
 
-template <class N, class Real = typename Access<N>::Real>
-void softmax_predict(int outputs, Real* z) {
-  const std::size_t count = static_cast<std::size_t>(outputs);
-  const N scale(1.0 / sum_row<N>(count, z, RowTarget<Real>(), z).exponentials);
-  for (std::size_t at = 0; at < count; at += Access<N>::count())
-    store_part(load_part(z + at, count - at, Real(0)) * scale, z + at, count - at);
-}
+  template <class N, class Real = typename Access<N>::Real>
+  static THROUGHTIME_INLINE void predict(int outputs, Real* z) {
+    const std::size_t count = static_cast<std::size_t>(outputs);
+    const N scale(1.0 / sum_row<N>(count, z, RowTarget<Real>(), z).exponentials);
+    for (std::size_t at = 0; at < count; at += Access<N>::count())
+      store_part(load_part(z + at, count - at, Real(0)) * scale, z + at, count - at);
+  }
+};
 
-}  // namespace throughtime::HWY_NAMESPACE
-HWY_AFTER_NAMESPACE();
+THROUGHTIME_FORMULAS_END
 
 #endif  // THROUGHTIME_HEADS_SOFTMAX_INL_H

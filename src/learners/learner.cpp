@@ -72,6 +72,10 @@ void Learner::update(double divisor, const RateFunction& rate, const DynamicRegu
 
 void check_stretch(std::string_view speaker, const StretchShape& shape, const Window& stretch) {
   validate(stretch);
+  if (!shape.lengths_vary && stretch.steps != shape.steps)
+    refuse(speaker,
+           "a stretch must have {} steps, as promised when the learner was made (lengths_vary allows fewer), got {}",
+           shape.steps, stretch.steps);
   if (stretch.steps > shape.steps)
     refuse(speaker, "a stretch may have {} steps at most, as promised when the learner was made, got {}", shape.steps,
            stretch.steps);
@@ -97,7 +101,7 @@ void reserve(Window& window, int steps, int batch) {
   window.start.reserve(rows);
   window.example.reserve(rows);
   window.weight.reserve(entries);
-  window.reset.reserve(entries);
+  window.flags.reserve(entries);
 }
 
 }  // namespace throughtime

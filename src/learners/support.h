@@ -12,7 +12,7 @@ namespace throughtime {
 
 /// Refuses a shape without steps or rows.
 void check_shape(const StretchShape& shape);
-/// Refuses a stretch that is not valid, is longer than promised or has another batch.
+/// Refuses a stretch that is not valid, or has another length or batch than promised.
 void check_stretch(std::string_view speaker, const StretchShape& shape, const Window& stretch);
 
 /// Sum of a window's loss weights: what its summed gradient is divided by. 0 where no step has a loss.

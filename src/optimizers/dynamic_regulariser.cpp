@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "optimizers/dynamic_regulariser-inl.h"
 #include "optimizers/dynamic_regulariser.h"
 #include "throughtime/simd/lanes-inl.h"
 
@@ -11,15 +12,6 @@ HWY_BEFORE_NAMESPACE();
 namespace throughtime::HWY_NAMESPACE {
 
 constexpr std::size_t kBlock = 1024;  // numbers whose squares are summed before they go into a double
-
-inline double total_of(double x) { return x; }
-HWY_INLINE double total_of(Lanes x) { return sum_of(x); }
-
-// The last register of a part may be short; plain numbers never are.
-inline double load_some(const double* from, std::size_t) { return *from; }
-inline void store_some(double value, double* to, std::size_t) { *to = value; }
-HWY_INLINE Lanes load_some(const float* from, std::size_t left) { return load_part(from, left, 0.0f); }
-HWY_INLINE void store_some(Lanes value, float* to, std::size_t left) { store_part(value, to, left); }
 
 template <class N, class Real = typename Access<N>::Real>
 typename RegulariserKernels<Real>::Squares add_terms(std::size_t n, Real scale, Real pull, const Real* weights,
@@ -30,18 +22,19 @@ typename RegulariserKernels<Real>::Squares add_terms(std::size_t n, Real scale, 
     N total(0.0), loss(0.0), regulariser(0.0);
     const std::size_t end = std::min(n, begin + kBlock);
     for (std::size_t i = begin; i < end; i += Access<N>::count()) {
-      const N g = factor * load_some(gradient + i, end - i);
-      const N term = strength * (load_some(weights + i, end - i) - load_some(average + i, end - i)) -
-                     load_some(multiplier + i, end - i);
+      const N g = factor * load_part(gradient + i, end - i, Real(0));
+      const N term =
+          DynamicTerms::gradient(strength, load_part(weights + i, end - i, Real(0)),
+                                 load_part(average + i, end - i, Real(0)), load_part(multiplier + i, end - i, Real(0)));
       const N sum = g + term;
-      store_some(sum, gradient + i, end - i);
+      store_part(sum, gradient + i, end - i);
       loss += g * g;
       regulariser += term * term;
       total += sum * sum;
     }
-    squares.total += total_of(total);
-    squares.loss += total_of(loss);
-    squares.regulariser += total_of(regulariser);
+    squares.total += sum_of(total);
+    squares.loss += sum_of(loss);
+    squares.regulariser += sum_of(regulariser);
   }
   return squares;
 }
@@ -54,14 +47,14 @@ double settle(std::size_t n, Real alpha, Real averaging, const Real* weights, Re
     N distance(0.0);
     const std::size_t end = std::min(n, begin + kBlock);
     for (std::size_t i = begin; i < end; i += Access<N>::count()) {
-      const N weight = load_some(weights + i, end - i), before = load_some(average + i, end - i);
-      const N lambda = load_some(multiplier + i, end - i) - a * (weight - before);
-      const N after = before + b * (weight - before) - b_over_alpha * lambda;
-      store_some(lambda, multiplier + i, end - i);
-      store_some(after, average + i, end - i);
-      distance += (weight - after) * (weight - after);
+      const N weight = load_part(weights + i, end - i, Real(0));
+      N mean = load_part(average + i, end - i, Real(0)), lambda = load_part(multiplier + i, end - i, Real(0));
+      DynamicTerms::settle(a, b, b_over_alpha, weight, mean, lambda);
+      store_part(lambda, multiplier + i, end - i);
+      store_part(mean, average + i, end - i);
+      distance += (weight - mean) * (weight - mean);
     }
-    squares += total_of(distance);
+    squares += sum_of(distance);
   }
   return squares;
 }

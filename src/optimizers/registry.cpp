@@ -1,19 +1,35 @@
-#include "optimizers/registry.h"
+#include "core/registry.h"
 
 #include <cmath>
 
-#include "core/names.h"
 #include "throughtime/error.h"
+#include "throughtime/optimizer.h"
 
 namespace throughtime {
+
+OptimizerType sgd_optimizer();
+OptimizerType momentum_optimizer();
+OptimizerType adam_optimizer();
+OptimizerType rmsprop_optimizer();
+OptimizerType rmsprop_tf1_optimizer();
+OptimizerType adagrad_optimizer();
+OptimizerType adadelta_optimizer();
+OptimizerType asgd_optimizer();
+
 namespace {
 
-const std::vector<OptimizerType>& rows() {
-  static const std::vector<OptimizerType> table = {
-      sgd_optimizer(),         momentum_optimizer(), adam_optimizer(),     rmsprop_optimizer(),
-      rmsprop_tf1_optimizer(), adagrad_optimizer(),  adadelta_optimizer(), asgd_optimizer(),
-  };
-  return table;
+const Registry<OptimizerType>& optimizers() {
+  static const Registry<OptimizerType> registry("optimizer", {
+                                                                 sgd_optimizer(),
+                                                                 momentum_optimizer(),
+                                                                 adam_optimizer(),
+                                                                 rmsprop_optimizer(),
+                                                                 rmsprop_tf1_optimizer(),
+                                                                 adagrad_optimizer(),
+                                                                 adadelta_optimizer(),
+                                                                 asgd_optimizer(),
+                                                             });
+  return registry;
 }
 
 /// A share of memory: 1 would never learn, anything above grows without end.
@@ -23,19 +39,8 @@ void require_share(std::string_view what, double value) {
 
 }  // namespace
 
-const OptimizerType& find_optimizer(const std::string& name) {
-  for (const OptimizerType& row : rows())
-    if (row.name == name) return row;
-  std::vector<std::string> names;
-  for (const OptimizerType& row : rows()) names.push_back(row.name);
-  refuse_unknown("optimizer", "optimizer", name, names);
-}
-
-std::vector<const OptimizerType*> all_optimizers() {
-  std::vector<const OptimizerType*> types;
-  for (const OptimizerType& row : rows()) types.push_back(&row);
-  return types;
-}
+const OptimizerType& find_optimizer(const std::string& name) { return optimizers().find(name); }
+std::vector<const OptimizerType*> all_optimizers() { return optimizers().all(); }
 
 void validate(const OptimizerConfig& config) {
   find_optimizer(config.name);

@@ -1,8 +1,6 @@
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "core/names.h"
 #include "throughtime/archive.h"
 #include "throughtime/error.h"
 #include "throughtime/optimizer.h"
@@ -10,9 +8,6 @@
 namespace throughtime {
 
 Schedule::Schedule(ScheduleConfig config, double base_rate) : config_(std::move(config)), base_rate_(base_rate) {
-  const std::vector<std::string> known = {"constant", "factor_at", "plateau", "inverse_sqrt"};
-  if (std::find(known.begin(), known.end(), config_.name) == known.end())
-    refuse_unknown("schedule", "schedule", config_.name, known);
   if (!(base_rate >= 0 && std::isfinite(base_rate)))
     refuse("schedule", "the learning rate must be 0 or a positive number, got {}", base_rate);
   if (!(config_.factor > 0 && std::isfinite(config_.factor)))
@@ -23,17 +18,17 @@ Schedule::Schedule(ScheduleConfig config, double base_rate) : config_(std::move(
 }
 
 double Schedule::rate(std::int64_t update, double epoch) const {
-  if (config_.name == "plateau") return base_rate_ * multiplier_;
-  if (config_.name == "inverse_sqrt") return base_rate_ / std::sqrt(static_cast<double>(update));
+  if (config_.rule == ScheduleRule::plateau) return base_rate_ * multiplier_;
+  if (config_.rule == ScheduleRule::inverse_sqrt) return base_rate_ / std::sqrt(static_cast<double>(update));
   double rate = base_rate_;
-  if (config_.name == "factor_at")
+  if (config_.rule == ScheduleRule::factor_at)
     for (const double change : config_.epochs)
       if (epoch >= change) rate *= config_.factor;
   return rate;
 }
 
 void Schedule::observe_validation(double loss) {
-  if (config_.name != "plateau") return;
+  if (config_.rule != ScheduleRule::plateau) return;
   // Written so that a loss that is no number counts as no improvement.
   if (seen_ ? loss < best_ : !std::isnan(loss)) {
     best_ = loss;

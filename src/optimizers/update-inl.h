@@ -1,9 +1,9 @@
-// Turns the formula of an optimizer into passes over a vector. Included once per instruction set: no #pragma once.
+// Turns the formulas of an update rule (rule-inl.h) into passes over a vector, and these into an OptimizerType.
+// Included once per instruction set: no #pragma once.
 //
-// An optimizer is a struct in namespace throughtime::HWY_NAMESPACE with
-//   static constexpr int moments;
-//   template <class N> static void step(const Coefficients<N>& k, N gradient, N& weight, N* moment);
-// on the numbers of ONE parameter. The gradient it sees is already clipped, scaled and holds the weight decay.
+//   THROUGHTIME_REGISTER_OPTIMIZER(momentum, Momentum, "heavy ball: v = mu v + g, W -= rate v", "momentum")
+// defines `OptimizerType throughtime::momentum_optimizer()`; behind the description come the fields of OptimizerConfig
+// that the rule reads. The file begins as throughtime/simd/cell-inl.h says.
 #if defined(THROUGHTIME_UPDATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef THROUGHTIME_UPDATE_INL_H
 #undef THROUGHTIME_UPDATE_INL_H
@@ -11,33 +11,16 @@
 #define THROUGHTIME_UPDATE_INL_H
 #endif
 
-#include <algorithm>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
+#include "optimizers/rule-inl.h"
 #include "throughtime/optimizer.h"
 #include "throughtime/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace throughtime::HWY_NAMESPACE {
-
-/// UpdateCoefficients on the number type of the pass.
-template <class N>
-struct Coefficients {
-  explicit Coefficients(const UpdateCoefficients& k)
-      : rate(k.rate), a(k.a), b(k.b), c(k.c), d(k.d), e(k.e), weight_decay(k.weight_decay) {}
-  N rate, a, b, c, d, e, weight_decay;
-};
-
-/// x held between -bound and bound. A NaN stays a NaN on every instruction set, which min and max do not promise.
-template <PlainNumber N>
-N clamp(N x, N bound) {
-  return x > bound ? bound : x < -bound ? -bound : x;
-}
-HWY_INLINE Lanes clamp(Lanes x, Lanes bound) {
-  const Lanes capped = hn::IfThenElse(hn::Gt(x.v, bound.v), bound.v, x.v);
-  return hn::IfThenElse(hn::Lt(capped.v, (-bound).v), (-bound).v, capped.v);
-}
 
 /// One register (or one number) of parameters at `weights`, with moment k at moments[k][at].
 template <class Rule, class N, class Real = typename Access<N>::Real>
@@ -46,8 +29,7 @@ HWY_INLINE void update_at(const Coefficients<N>& k, N factor, N bound, const Rea
   N weight = Access<N>::load(weights + at);
   N moment[Rule::moments + 1];
   for (int m = 0; m < Rule::moments; ++m) moment[m] = Access<N>::load(moments[m] + at);
-  const N clipped = factor * clamp(Access<N>::load(gradient + at), bound);
-  Rule::template step<N>(k, clipped + k.weight_decay * weight, weight, moment);
+  update_one<Rule, N>(k, factor, bound, Access<N>::load(gradient + at), weight, moment);
   Access<N>::store(weight, weights + at);
   for (int m = 0; m < Rule::moments; ++m) Access<N>::store(moment[m], moments[m] + at);
 }
@@ -59,8 +41,7 @@ HWY_INLINE void update_tail(const Coefficients<Lanes>& k, Lanes factor, Lanes bo
   Lanes weight = load_part(weights, count, 0.0f);
   Lanes moment[Rule::moments + 1];
   for (int m = 0; m < Rule::moments; ++m) moment[m] = load_part(moments[m], count, 0.0f);
-  const Lanes clipped = factor * clamp(load_part(gradient, count, 0.0f), bound);
-  Rule::template step<Lanes>(k, clipped + k.weight_decay * weight, weight, moment);
+  update_one<Rule, Lanes>(k, factor, bound, load_part(gradient, count, 0.0f), weight, moment);
   store_part(weight, weights, count);
   for (int m = 0; m < Rule::moments; ++m) store_part(moment[m], moments[m], count);
 }
@@ -84,7 +65,48 @@ void update_vector(const UpdateCoefficients& coefficients, std::size_t n, Real f
   }
 }
 
+template <class Rule>
+OptimizerType optimizer_type(const char* name, const char* description, OptimizerType::Fast (*fast)(),
+                             std::vector<std::string> reads) {
+  OptimizerType type;
+  type.name = name;
+  type.description = description;
+  type.reads = std::move(reads);
+  type.moments = Rule::moments;
+  type.first_moment = Rule::first_moment;
+  type.coefficients = [](const OptimizerConfig& config, std::int64_t step, double rate) {
+    UpdateCoefficients k = Rule::coefficients(config, step, rate);
+    k.weight_decay = config.weight_decay;
+    return k;
+  };
+  type.reference = update_vector<Rule, double>;
+  type.fast = fast;
+  return type;
+}
+
 }  // namespace throughtime::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+
+#define THROUGHTIME_OPTIMIZER_PASS(name, Rule)                             \
+  HWY_BEFORE_NAMESPACE();                                                  \
+  namespace throughtime::HWY_NAMESPACE {                                   \
+  OptimizerType::Fast name##_pass() { return update_vector<Rule, Lanes>; } \
+  }                                                                        \
+  HWY_AFTER_NAMESPACE();
+
+#undef THROUGHTIME_REGISTER_OPTIMIZER
+#if HWY_ONCE
+#define THROUGHTIME_REGISTER_OPTIMIZER(name, Rule, description, ...)                            \
+  THROUGHTIME_OPTIMIZER_PASS(name, Rule)                                                        \
+  namespace throughtime {                                                                       \
+  HWY_EXPORT(name##_pass);                                                                      \
+  OptimizerType name##_optimizer() {                                                            \
+    return HWY_NAMESPACE::optimizer_type<HWY_NAMESPACE::Rule>(                                  \
+        #name, description, [] { return HWY_DYNAMIC_DISPATCH(name##_pass)(); }, {__VA_ARGS__}); \
+  }                                                                                             \
+  }
+#else
+#define THROUGHTIME_REGISTER_OPTIMIZER(name, Rule, description, ...) THROUGHTIME_OPTIMIZER_PASS(name, Rule)
+#endif
 
 #endif  // THROUGHTIME_UPDATE_INL_H

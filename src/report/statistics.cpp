@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "throughtime/error.h"
-#include "train/run/trials.h"
 
 namespace throughtime {
 namespace {
@@ -42,12 +41,15 @@ Comparison tested(Comparison comparison) {
 }  // namespace
 
 Summary summary_of(const std::vector<double>& values) {
-  const Spread spread = spread_of(values);
-  const bool several = values.size() > 1;
-  return {.count = values.size(),
-          .mean = spread.mean,
-          .deviation = several ? spread.deviation : nan,
-          .standard_error = several ? spread.deviation / std::sqrt(static_cast<double>(values.size())) : nan};
+  double mean = values.empty() ? nan : 0, count = 0;
+  for (const double value : values) mean += (value - mean) / ++count;  // exact where all are equal
+  Summary summary{.count = values.size(), .mean = mean, .deviation = nan, .standard_error = nan};
+  if (values.size() < 2) return summary;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  summary.deviation = std::sqrt(squares / (count - 1));
+  summary.standard_error = summary.deviation / std::sqrt(count);
+  return summary;
 }
 
 Comparison welch(const std::vector<double>& first, const std::vector<double>& second) {

@@ -1,10 +1,13 @@
 #include "reproduce/cost.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "reproduce/stored.h"
 #include "throughtime/error.h"
 #include "train/run/files.h"
 #include "train/run/trainer.h"
@@ -121,6 +124,24 @@ void write_costs(const std::filesystem::path& results, const Costs& costs) {
     json[name] = {{"quick", std::round(cost.quick)}, {"full", std::round(cost.full)}};
   make_directories(results);
   replace_file(results / "costs.json", json.dump(1) + "\n");
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 2 * 86400) return fmt::format("{:.0f} h", seconds / 3600);
+  return fmt::format("{:.0f} days", seconds / 86400);
+}
+
+std::string cost_text(const ResultSpec& spec, Scale scale, const Costs& costs, const std::filesystem::path& results) {
+  if (spec.arms.empty()) return "–";
+  const std::string runs = fmt::format("{} x {} runs", spec.arms_at(scale).size(), spec.seeds_at(scale));
+  for (const StoredResult& stored : find_stored(results, spec.name))
+    if (stored.scale == scale && is_complete(spec, stored))
+      return fmt::format("{}, {}", runs, time_text(stored.seconds));
+  const auto found = costs.find(spec.name);
+  if (found == costs.end()) return runs;
+  return fmt::format("{}, ~{}", runs, time_text(scale == Scale::quick ? found->second.quick : found->second.full));
 }
 
 }  // namespace throughtime

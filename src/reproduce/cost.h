@@ -54,4 +54,9 @@ using Costs = std::map<std::string, Cost>;
 Costs read_costs(const std::filesystem::path& results);
 void write_costs(const std::filesystem::path& results, const Costs& costs);
 
+/// "35 s", "40 min", "7 h", "3 days".
+std::string time_text(double seconds);
+/// "3 x 5 runs, ~40 min", or "3 x 5 runs, 35 s" where all of them were run and stored under `results`.
+std::string cost_text(const ResultSpec& spec, Scale scale, const Costs& costs, const std::filesystem::path& results);
+
 }  // namespace throughtime

@@ -5,6 +5,7 @@
 #include "tasks/images.h"
 #include "tasks/shared_options.h"
 #include "throughtime/error.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {

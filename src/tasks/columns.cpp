@@ -50,9 +50,11 @@ const Window& ColumnTask::make_batch(Split split, std::uint64_t iteration, int b
 void ColumnTask::fill_resets(Split split, Window& window) const {
   const std::span<const std::uint8_t> resets = resets_[static_cast<std::size_t>(split)];
   const auto rows = window.start.size();
-  window.reset.resize(resets.empty() ? 0 : window.weight.size());
-  for (std::size_t i = 0; i < window.reset.size(); ++i)
-    window.reset[i] = resets[static_cast<std::size_t>(window.start[i % rows]) + i / rows];
+  window.flags.resize(resets.empty() ? 0 : window.weight.size());
+  for (std::size_t i = 0; i < window.flags.size(); ++i) {
+    const auto position = static_cast<std::size_t>(window.start[i % rows]) + i / rows;
+    window.flags[i] = resets[position] != 0 ? StepFlag::reset : StepFlag::go_on;
+  }
 }
 
 const Window& ColumnTask::make_positions(std::uint64_t draw, int columns, int rows, int steps) {

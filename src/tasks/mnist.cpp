@@ -7,6 +7,7 @@
 #include "tasks/images.h"
 #include "tasks/shared_options.h"
 #include "throughtime/error.h"
+#include "throughtime/options.h"
 #include "throughtime/random.h"
 
 namespace throughtime {

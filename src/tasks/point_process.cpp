@@ -14,6 +14,7 @@
 #include "tasks/shares.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {

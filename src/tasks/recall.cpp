@@ -10,6 +10,7 @@
 #include "tasks/streams.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
+#include "throughtime/options.h"
 #include "throughtime/random.h"
 
 namespace throughtime {

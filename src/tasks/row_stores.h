@@ -24,19 +24,19 @@ class RowStores {
     targets_.resize(rows, capacity, elements(target_width_));
     sources_.resize(elements(rows));
     weight_.resize(capacity);
-    reset_.resize(capacity);
+    flags_.resize(capacity);
   }
-  /// Where to write `steps` steps of a row from index `first` on; weights and resets are of the row written last.
+  /// Where to write `steps` steps of a row from index `first` on; weights and flags are of the row written last.
   StepSpan span(int row, std::size_t first, std::size_t steps) {
     std::fill_n(weight_.begin(), steps, 1.0f);
-    std::fill_n(reset_.begin(), steps, std::uint8_t{0});
+    std::fill_n(flags_.begin(), steps, StepFlag::go_on);
     StepSpan span;
     span.values = values_.part(row, first, steps);
     span.tokens = tokens_.part(row, first, steps);
     span.labels = labels_.part(row, first, steps);
     span.targets = targets_.part(row, first, steps);
     span.weight = std::span(weight_).first(steps);
-    span.reset = std::span(reset_).first(steps);
+    span.flags = std::span(flags_).first(steps);
     return span;
   }
   void move_to_front(std::size_t from, std::size_t count) {
@@ -65,9 +65,9 @@ class RowStores {
   int rows_ = 0, reals_ = 0, target_width_ = 0;
   RowStore<float> values_, targets_;
   RowStore<std::int32_t> tokens_, labels_;
-  std::vector<Source> sources_;      // [rows]
-  std::vector<float> weight_;        // [capacity]
-  std::vector<std::uint8_t> reset_;  // [capacity]
+  std::vector<Source> sources_;  // [rows]
+  std::vector<float> weight_;    // [capacity]
+  std::vector<StepFlag> flags_;  // [capacity]
 };
 
 }  // namespace throughtime

@@ -65,7 +65,7 @@ class SequenceTask final : public Task {
     window.source.resize(count);
     window.start.resize(count);
     window.weight.assign(elements(steps, rows), 0.0f);
-    window.reset.assign(window.weight.size(), 0);
+    window.flags.assign(window.weight.size(), StepFlag::go_on);
     std::fill(window.weight.end() - rows, window.weight.end(), 1.0f);
     for (int row = 0; row < rows; ++row) {
       const auto sequence = static_cast<std::uint32_t>(row);
@@ -74,7 +74,7 @@ class SequenceTask final : public Task {
       const int last = shape_.first_loss + static_cast<int>(random.below(losses, draw, sequence, 1));
       window.source[row] = row;
       window.start[row] = last + 1 - steps;
-      if (last < steps) window.reset[elements(steps - 1 - last, rows) + row] = 1;
+      if (last < steps) window.flags[elements(steps - 1 - last, rows) + row] = StepFlag::reset;
     }
     window.mask_key = positions_mask_key(seed_, draw);
     return window;
@@ -139,8 +139,8 @@ class SequenceTask final : public Task {
     window.start.resize(rows);
     for (int row = 0; row < batch; ++row) window.start[row] = static_cast<std::int64_t>(row) * shape_.length;
     window.weight.resize(elements(batch, shape_.length));
-    window.reset.assign(window.weight.size(), 0);
-    std::fill_n(window.reset.begin(), batch, std::uint8_t{1});
+    window.flags.assign(window.weight.size(), StepFlag::go_on);
+    std::fill_n(window.flags.begin(), batch, StepFlag::reset);
     shown_ = -1;
   }
 

@@ -54,7 +54,7 @@ class StreamTask final : public Task {
     one_source_per_row(positions_, rows);
     positions_.steps = steps;
     positions_.weight.assign(elements(steps, rows), 0.0f);
-    positions_.reset.assign(positions_.weight.size(), 0);
+    positions_.flags.assign(positions_.weight.size(), StepFlag::go_on);
     for (int row = 0; row < rows; ++row) write_place(draw, columns, row, length);
     positions_.sources = places_.sources(elements(steps), 0);
     positions_.mask_key = positions_mask_key(seed_, draw);
@@ -104,7 +104,7 @@ class StreamTask final : public Task {
     for (std::size_t step = 0; step < span.steps(); ++step) {
       const std::size_t entry = step * window.start.size() + row;
       window.weight[entry] = span.weight[step];
-      window.reset[entry] = span.reset[step];
+      window.flags[entry] = span.flags[step];
     }
   }
 
@@ -163,7 +163,7 @@ class StreamTask final : public Task {
     if (elements(held_end_ - held_first_) + steps > capacity_) drop_past();
     window_.steps = place.steps;
     window_.weight.resize(steps * window_.start.size());
-    window_.reset.resize(steps * window_.start.size());
+    window_.flags.resize(steps * window_.start.size());
     for (int row = 0; row < window_.batch; ++row) {
       copy_flags(write_row(row, steps), row, window_);
       window_.start[row] = place.position;
@@ -275,7 +275,7 @@ class SequenceStream final : public StepStream {
       const bool scored = step + i >= elements(sequence_.first_loss);
       out.weight[to + i] = scored && shown.number >= 0 ? 1.0f : 0.0f;
     }
-    if (step == 0) out.reset[to] = reset_ ? 1 : 0;
+    if (step == 0 && reset_) out.flags[to] = StepFlag::reset;
   }
 
   std::unique_ptr<SequenceSet> set_;

@@ -26,7 +26,7 @@ struct StepSpan {
   std::span<std::int32_t> labels;  // [n]
   std::span<float> targets;        // [n, outputs]
   std::span<float> weight;         // [n]
-  std::span<std::uint8_t> reset;   // [n]
+  std::span<StepFlag> flags;       // [n]
   std::size_t steps() const { return weight.size(); }
 };
 
@@ -39,7 +39,7 @@ class StepStream {
   virtual double baseline() const = 0;
   virtual std::string baseline_text() const = 0;
   /// Writes the steps from position `first` on of row `row` of `rows`: a pure function of the arguments. All of
-  /// `weight` is 1 and of `reset` 0 before.
+  /// `weight` is 1 and of `flags` go_on before.
   virtual void write(Split split, int row, int rows, std::int64_t first, const StepSpan& out) = 0;
   /// Steps of a row in one pass; 0: endless.
   virtual std::int64_t pass_steps(Split, int) const { return 0; }

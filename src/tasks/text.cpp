@@ -12,6 +12,7 @@
 #include "tasks/shares.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {

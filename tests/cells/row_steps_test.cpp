@@ -1,14 +1,15 @@
 // Steps of a single row, products included, against the double kernels and plain sums, for every instruction set.
-#include "cells/row_steps.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "support/random_problem.h"
 #include "support/targets.h"
+#include "throughtime/cell.h"
 
 namespace throughtime::testing {
 namespace {
@@ -207,13 +208,13 @@ void expect_close(const char* what, std::size_t hidden, std::size_t all, const s
     }
 }
 
-class RowSteps : public ::testing::TestWithParam<std::string> {};
+class RowStepsOf : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(RowSteps, AgreeWithPlainSumsForEveryWidth) {
+TEST_P(RowStepsOf, AgreeWithPlainSumsForEveryWidth) {
   const CellType& cell = find_cell(GetParam());
   constexpr std::size_t steps = 4;
   for_each_instruction_set([&](const char* name) {
-    const RowKernels kernels = row_kernels(cell);
+    const RowKernels kernels = cell.rows();
     ASSERT_TRUE(kernels.forward && kernels.backward);
     for (const int hidden : {1, 4, 16, 20, 32, 50, 64, 90})
       for (const int inputs : {1, 6}) {
@@ -240,8 +241,21 @@ TEST_P(RowSteps, AgreeWithPlainSumsForEveryWidth) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, RowSteps,
-                         ::testing::Values("lstm", "gru", "rnn_tanh", "rnn_relu", "rnn_logistic", "rnn_linear"),
+/// The cells that offer them.
+std::vector<std::string> fused_cells() {
+  std::vector<std::string> names;
+  for (const CellType* cell : all_cells())
+    if (cell->rows().forward) names.push_back(cell->name);
+  return names;
+}
+
+TEST(RowSteps, AreOfferedByTheSameCellsAsEver) {
+  // A cell that changes sides changes the bits of every run with a single row.
+  EXPECT_EQ(fused_cells(),
+            (std::vector<std::string>{"lstm", "gru", "rnn_tanh", "rnn_relu", "rnn_logistic", "rnn_linear", "mingru"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cells, RowStepsOf, ::testing::ValuesIn(fused_cells()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -140,8 +140,8 @@ TEST_F(Reproduce, EstimatesAreKeptForTheList) {
   EXPECT_NE(run("reproduce --list").out.find("2 x 3 runs, ~"), std::string::npos) << run("reproduce --list").out;
 }
 
-TEST_F(Reproduce, SaysThatThereIsNoCuda) {
-  expect_refusal(run("reproduce paper/figure-0 --engine cuda"), "no CUDA engine");
+TEST_F(Reproduce, SaysWhichEnginesTheBuildHas) {
+  expect_refusal(run("reproduce paper/figure-0 --engine cuda"), "this build has no engine 'cuda'; --engine takes ");
 }
 
 TEST_F(Reproduce, RefusesUnknownResultsAndMisspeltKeys) {

@@ -69,16 +69,16 @@ void expect_zero(std::span<const double> values) {
 TEST(Initialise, AGrowthOfIntensityIsUniformUpToTheRootOfThree) {
   ModelConfig config = tied();
   config.head = {.name = "point_process", .outputs = 4};
-  for (const char* rule : {"default", "sqrt3max", "glorot"}) {
+  for (const InitialiseRule rule : {InitialiseRule::by_cell, InitialiseRule::sqrt3max, InitialiseRule::glorot}) {
     std::vector<double> drawn;
     for (std::uint64_t seed = 1; seed <= 300; ++seed)
-      drawn.push_back(Drawn(config, {.name = rule}, seed).block("head.constants").front());
+      drawn.push_back(Drawn(config, {.rule = rule}, seed).block("head.constants").front());
     expect_uniform(drawn, std::sqrt(3.0));
   }
 }
 
 TEST(InitialisePytorch, DrawsEveryBlockByTorchsRule) {
-  const Drawn drawn(everything(), {.name = "pytorch"});
+  const Drawn drawn(everything(), {.rule = InitialiseRule::pytorch});
   expect_normal(drawn.block("embedding.weight"), 1);
   expect_uniform(drawn.block("encoder.weight"), 1 / std::sqrt(20.0));
   expect_uniform(drawn.block("encoder.bias"), 1 / std::sqrt(20.0));
@@ -92,13 +92,13 @@ TEST(InitialisePytorch, DrawsEveryBlockByTorchsRule) {
 }
 
 TEST(InitialisePytorch, ATiedEmbeddingIsSmall) {
-  const Drawn drawn(tied(), {.name = "pytorch"});
+  const Drawn drawn(tied(), {.rule = InitialiseRule::pytorch});
   expect_uniform(drawn.block("embedding.weight"), 0.1);
   expect_uniform(drawn.block("head.bias"), 1 / std::sqrt(16.0));
 }
 
 TEST(InitialiseGlorot, LooksAtEachGateAlone) {
-  const Drawn drawn(everything(), {.name = "glorot"});
+  const Drawn drawn(everything(), {.rule = InitialiseRule::glorot});
   expect_uniform(drawn.block("embedding.weight"), std::sqrt(6.0 / (50 + 14)));
   expect_uniform(drawn.block("encoder.weight"), std::sqrt(6.0 / (24 + 20)));
   expect_uniform(drawn.block("rnn.weight_ih_l0"), std::sqrt(6.0 / (40 + 24)));
@@ -112,7 +112,7 @@ TEST(InitialiseGlorot, LooksAtEachGateAlone) {
 }
 
 TEST(InitialiseUniform, UsesTheRangeForEveryMatrix) {
-  const Drawn drawn(everything(), {.name = "uniform", .range = 0.25});
+  const Drawn drawn(everything(), {.rule = InitialiseRule::uniform, .range = 0.25});
   for (const char* name : {"embedding.weight", "encoder.weight", "rnn.weight_ih_l0", "rnn.weight_hh_l0",
                            "rnn.weight_ih_l1", "rnn.weight_hh_l1", "head.0.weight", "head.1.weight"})
     expect_uniform(drawn.block(name), 0.25);
@@ -121,7 +121,7 @@ TEST(InitialiseUniform, UsesTheRangeForEveryMatrix) {
 }
 
 TEST(InitialiseSqrt3Max, TakesStackedGatesAsOneMatrix) {
-  const Drawn drawn(everything(), {.name = "sqrt3max"});
+  const Drawn drawn(everything(), {.rule = InitialiseRule::sqrt3max});
   expect_uniform(drawn.block("embedding.weight"), std::sqrt(3.0 / 50));
   expect_uniform(drawn.block("rnn.weight_ih_l0"), std::sqrt(3.0 / 160));
   expect_uniform(drawn.block("rnn.weight_hh_l0"), std::sqrt(3.0 / 160));
@@ -131,18 +131,19 @@ TEST(InitialiseSqrt3Max, TakesStackedGatesAsOneMatrix) {
 }
 
 TEST(InitialiseAntisymmetric, DrawsNormalWeightsAndZeroBiases) {
-  const Drawn drawn(everything(), {.name = "antisymmetric", .recurrent_scale = 4});
+  const Drawn drawn(everything(), {.rule = InitialiseRule::antisymmetric, .recurrent_scale = 4});
   expect_normal(drawn.block("rnn.weight_hh_l1"), 4 / std::sqrt(60.0));
   expect_normal(drawn.block("rnn.weight_ih_l1"), 1 / std::sqrt(40.0));
   expect_normal(drawn.block("rnn.weight_hh_l0"), 4 / std::sqrt(40.0));
   expect_zero(drawn.block("rnn.bias_ih_l1"));
   expect_uniform(drawn.block("head.0.weight"), 1 / std::sqrt(60.0));
-  expect_zero(Drawn(everything(), {.name = "antisymmetric", .recurrent_scale = 0}).block("rnn.weight_hh_l1"));
+  expect_zero(
+      Drawn(everything(), {.rule = InitialiseRule::antisymmetric, .recurrent_scale = 0}).block("rnn.weight_hh_l1"));
 }
 
 TEST(InitialiseDefault, FollowsEachLayersCell) {
-  const Drawn chosen(everything(), {}), pytorch(everything(), {.name = "pytorch"}),
-      other(everything(), {.name = "antisymmetric"});
+  const Drawn chosen(everything(), {}), pytorch(everything(), {.rule = InitialiseRule::pytorch}),
+      other(everything(), {.rule = InitialiseRule::antisymmetric});
   const auto same = [](std::span<const double> a, std::span<const double> b) { return std::ranges::equal(a, b); };
   for (const char* name : {"embedding.weight", "rnn.weight_hh_l0", "rnn.bias_ih_l0", "head.1.bias"})
     EXPECT_TRUE(same(chosen.block(name), pytorch.block(name))) << name;
@@ -151,20 +152,22 @@ TEST(InitialiseDefault, FollowsEachLayersCell) {
 }
 
 TEST(Initialise, IsAFunctionOfTheSeed) {
-  for (const std::string& name : initialisation_names()) {
-    EXPECT_EQ(Drawn(everything(), {.name = name}, 7).parameters, Drawn(everything(), {.name = name}, 7).parameters);
-    EXPECT_NE(Drawn(everything(), {.name = name}, 7).parameters, Drawn(everything(), {.name = name}, 8).parameters);
+  for (const std::string& name : all_names<InitialiseRule>()) {
+    const auto rule = choice_of<InitialiseRule>(name, "initialise", "initialisation");
+    EXPECT_EQ(Drawn(everything(), {.rule = rule}, 7).parameters, Drawn(everything(), {.rule = rule}, 7).parameters);
+    EXPECT_NE(Drawn(everything(), {.rule = rule}, 7).parameters, Drawn(everything(), {.rule = rule}, 8).parameters);
   }
 }
 
 TEST(Initialise, BlocksDoNotRepeatEachOther) {
-  const Drawn drawn(everything(), {.name = "uniform"});
+  const Drawn drawn(everything(), {.rule = InitialiseRule::uniform});
   const auto a = drawn.block("rnn.weight_ih_l0"), b = drawn.block("rnn.weight_hh_l0");
   for (std::size_t i = 0; i < 40; ++i) EXPECT_NE(a[i], b[i]);
 }
 
 TEST(Initialise, ForgetBiasRaisesTheForgetGateOfTheInputBiasOnly) {
-  const Drawn plain(everything(), {.name = "pytorch"}), raised(everything(), {.name = "pytorch", .forget_bias = 1.5});
+  const Drawn plain(everything(), {.rule = InitialiseRule::pytorch}),
+      raised(everything(), {.rule = InitialiseRule::pytorch, .forget_bias = 1.5});
   const std::size_t first = plain.model.parameters().find("rnn.bias_ih_l0").offset + 40;
   for (std::size_t i = 0; i < plain.parameters.size(); ++i) {
     const bool forget_gate = i >= first && i < first + 40;
@@ -178,10 +181,9 @@ TEST(Initialise, RefusesUnknownNamesAndBadNumbers) {
   const auto refusal = [&](const InitialiseConfig& config) {
     return testing::refusal_of([&] { initialise(model, config, 1); });
   };
-  EXPECT_EQ(
-      refusal({.name = "gloro"}),
-      "[initialise] unknown initialisation 'gloro'; did you mean 'glorot'? known: default, pytorch, glorot, uniform, "
-      "sqrt3max, antisymmetric");
+  EXPECT_REFUSED(choice_of<InitialiseRule>("gloro", "initialise", "initialisation"),
+                 "[initialise] unknown initialisation 'gloro'; did you mean 'glorot'? known: default, pytorch, glorot, "
+                 "uniform, sqrt3max, antisymmetric");
   EXPECT_EQ(refusal({.range = -1}), "[initialise] range must be a number of at least 0, got -1");
   EXPECT_NE(refusal({.range = std::nan("")}), "");
   EXPECT_NE(refusal({.recurrent_scale = -1}), "");

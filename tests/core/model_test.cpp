@@ -178,8 +178,8 @@ std::string refusal_of_changed(ModelConfig config, Change&& change) {
 
 TEST(Model, RefusesConfigurationsThatCannotBe) {
   const double nan = std::nan("");
-  const auto expect = [](const std::string& text, const char* part) {
-    EXPECT_EQ(text.rfind("[model] ", 0), 0u) << "said: '" << text << "'";
+  const auto expect = [](const std::string& text, const char* part, const char* speaker = "[model] ") {
+    EXPECT_EQ(text.rfind(speaker, 0), 0u) << "said: '" << text << "'";
     EXPECT_NE(text.find(part), std::string::npos) << "said: '" << text << "'";
   };
   const auto changed = [](auto change) { return refusal_of_changed(small(), change); };
@@ -194,13 +194,13 @@ TEST(Model, RefusesConfigurationsThatCannotBe) {
   expect(changed([](auto& c) { c.layers.clear(); }), "at least one layer is needed");
   expect(changed([](auto& c) { c.layers[0].hidden = 0; }), "hidden of layer 0 must be between 1 and 32768, got 0");
   expect(changed([](auto& c) { c.layers[0].hidden = 1 << 20; }), "hidden of layer 0");
-  expect(changed([](auto& c) { c.layers[0].cell = "lstn"; }), "unknown cell 'lstn'; did you mean 'lstm'?");
+  expect(changed([](auto& c) { c.layers[0].cell = "lstn"; }), "unknown cell 'lstn'; did you mean 'lstm'?", "[cell] ");
   expect(changed([](auto& c) { c.layers[0].options.step = 0; }), "step of layer 0 must be a positive number");
   expect(changed([=](auto& c) { c.layers[0].options.step = nan; }), "step of layer 0");
   expect(changed([](auto& c) { c.layers[0].options.diffusion = -1; }), "diffusion of layer 0");
   expect(changed([](auto& c) { c.head.outputs = 0; }), "head.outputs must be between 1 and");
   expect(changed([](auto& c) { c.head.hidden = -1; }), "head.hidden");
-  expect(changed([](auto& c) { c.head.name = "sofmax"; }), "unknown head 'sofmax'; did you mean 'softmax'?");
+  expect(changed([](auto& c) { c.head.name = "sofmax"; }), "unknown head 'sofmax'; did you mean 'softmax'?", "[head] ");
   expect(changed([](auto& c) { c.head.tied = true; }), "a tied head needs embedded tokens");
   expect(changed_tied([](auto& c) { c.head.outputs = 8; }), "as many outputs as the vocabulary has tokens (9), got 8");
   expect(changed_tied([](auto& c) { c.layers[0].hidden = 5; }), "a last layer of the embedding's width (4), got 5");

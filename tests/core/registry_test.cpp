@@ -25,9 +25,9 @@ TEST(Registry, KeepsOrderAndAddressesWhenRowsAreAdded) {
 
 TEST(Registry, RefusesUnknownTakenAndEmptyNames) {
   Registry<Thing> things("thing", {{"first"}});
-  EXPECT_REFUSED(things.find("frist"), "[model] unknown thing 'frist'; did you mean 'first'? known: first");
-  EXPECT_REFUSED(things.add({"first"}), "[model] there is already a thing named 'first'");
-  EXPECT_REFUSED(things.add({""}), "[model] a thing needs a name");
+  EXPECT_REFUSED(things.find("frist"), "[thing] unknown thing 'frist'; did you mean 'first'? known: first");
+  EXPECT_REFUSED(things.add({"first"}), "[thing] there is already a thing named 'first'");
+  EXPECT_REFUSED(things.add({""}), "[thing] a thing needs a name");
 }
 
 TEST(Cells, AreFoundByName) {
@@ -38,9 +38,9 @@ TEST(Cells, AreFoundByName) {
     EXPECT_FALSE(cell->description.empty());
   }
   for (const char* name : {"lstm", "gru", "gru_reset_before", "rnn_tanh", "rnn_relu", "rnn_logistic", "rnn_linear",
-                           "antisymmetric", "antisymmetric_gated"})
+                           "antisymmetric", "antisymmetric_gated", "mingru"})
     EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
-  EXPECT_REFUSED(find_cell("lstn"), "[model] unknown cell 'lstn'; did you mean 'lstm'? known: lstm, gru");
+  EXPECT_REFUSED(find_cell("lstn"), "[cell] unknown cell 'lstn'; did you mean 'lstm'? known: lstm, gru");
 }
 
 /// A copy of the LSTM with one thing changed; registering it must be refused.
@@ -64,6 +64,8 @@ TEST(Cells, RegisteringRefusesWhatAnEngineWouldStumbleOver) {
       {"reference kernels", [](CellType& cell) { cell.reference.backward = nullptr; }},
       {"fast kernels", [](CellType& cell) { cell.fast = nullptr; }},
       {"fast kernels", [](CellType& cell) { cell.fast = [] { return CellKernels<float>(); }; }},
+      {"row kernels is missing",
+       [](CellType& cell) { cell.rows = [] { return RowKernels{.forward = [](const RowForward&) {}}; }; }},
       {"weight maps", [](CellType& cell) { cell.raw_shape = [](int h) { return std::vector{h}; }; }},
       {"already a cell named 'gru'", [](CellType& cell) { cell.name = "gru"; }},
       {"needs a name", [](CellType& cell) { cell.name.clear(); }},
@@ -80,6 +82,8 @@ TEST(Cells, RegisteringRefusesWhatAnEngineWouldStumbleOver) {
   EXPECT_NE(gated.find("gated"), std::string::npos);
   const auto joint = refusal_of_changed_cell("gru_reset_before", [](CellType& c) { c.shape.joint = true; });
   EXPECT_NE(joint.find("no late rows"), std::string::npos);
+  const auto rows = refusal_of_changed_cell("gru_reset_before", [](CellType& c) { c.rows = find_cell("gru").rows; });
+  EXPECT_NE(rows.find("no row kernels"), std::string::npos);
   const auto map = refusal_of_changed_cell("antisymmetric", [](CellType& c) { c.fast_map.adjoint = nullptr; });
   EXPECT_NE(map.find("weight maps"), std::string::npos);
   EXPECT_EQ(all_cells().size(), before);
@@ -99,13 +103,13 @@ TEST(Heads, AreFoundByNameAndRegisteredWhole) {
   EXPECT_EQ(find_head("softmax").target, TargetKind::label_or_distribution);
   EXPECT_EQ(find_head("regression").target, TargetKind::values);
   EXPECT_EQ(find_head("bernoulli").target, TargetKind::probabilities);
-  EXPECT_REFUSED(find_head("regresion"), "[model] unknown head 'regresion'; did you mean 'regression'?");
+  EXPECT_REFUSED(find_head("regresion"), "[head] unknown head 'regresion'; did you mean 'regression'?");
 
   HeadType head = find_head("softmax");
   EXPECT_REFUSED(register_head(head), "already a head named 'softmax'");
   head.name = "a_users_head";
   head.reference.predict = nullptr;
-  EXPECT_REFUSED(register_head(head), "reference kernels are incomplete");
+  EXPECT_REFUSED(register_head(head), "[head] 'a_users_head': the reference kernels are incomplete");
   head.reference = find_head("softmax").reference;
   head.fast = nullptr;
   EXPECT_REFUSED(register_head(head), "fast kernels are incomplete");

@@ -47,7 +47,7 @@ struct Example {
     }
     for (std::size_t i = 0; i < entries; ++i) {
       window.weight.push_back(static_cast<float>(i + 1));
-      window.reset.push_back(i % 5 == 0);
+      window.flags.push_back(i % 5 == 0 ? StepFlag::reset : StepFlag::go_on);
     }
     window.mask_key = 99;
     window.mask_step = 1000;
@@ -84,7 +84,7 @@ RC_GTEST_PROP(WindowSlice, MovesStartsTargetsAndMaskSteps, ()) {
   const auto layout =
       *rc::gen::element(TargetLayout::none, TargetLayout::source, TargetLayout::per_step, TargetLayout::per_row);
   Example example(*rc::gen::inRange(1, 9), *rc::gen::inRange(1, 5), layout);
-  if (*rc::gen::arbitrary<bool>()) example.window.reset.clear();
+  if (*rc::gen::arbitrary<bool>()) example.window.flags.clear();
   const int first = *rc::gen::inRange(0, example.window.steps);
   const int length = *rc::gen::inRange(1, example.window.steps - first + 1);
   Window part;
@@ -103,13 +103,13 @@ TEST(WindowSlice, KeepsItsStorageOnceItHasHadThatSize) {
   Window part;
   slice(example.window, 0, 5, part);
   const auto* weight = part.weight.data();
-  const auto* reset = part.reset.data();
+  const auto* flags = part.flags.data();
   const auto* start = part.start.data();
   const auto* source = part.source.data();
   for (const auto& [first, length] : {std::pair(3, 5), std::pair(7, 1), std::pair(0, 5)}) {
     slice(example.window, first, length, part);
     EXPECT_EQ(part.weight.data(), weight);
-    EXPECT_EQ(part.reset.data(), reset);
+    EXPECT_EQ(part.flags.data(), flags);
     EXPECT_EQ(part.start.data(), start);
     EXPECT_EQ(part.source.data(), source);
     EXPECT_EQ(part.targets.labels.data(), example.labels.data() + first * 4);
@@ -155,7 +155,7 @@ TEST(WindowValidate, AcceptsWholeWindows) {
   for (const auto layout : {TargetLayout::none, TargetLayout::source, TargetLayout::per_step, TargetLayout::per_row}) {
     Example example(6, 3, layout);
     validate(example.window);
-    example.window.reset.clear();
+    example.window.flags.clear();
     example.window.source.clear();
     validate(example.window);
     example.window.targets.labels = {};
@@ -190,7 +190,7 @@ TEST(WindowValidate, RefusesShapesThatDoNotFit) {
   expect(
       source, [](auto& e) { e.window.weight.clear(); }, "weight must hold 18 numbers [L, B], got 0");
   expect(
-      source, [](auto& e) { e.window.reset.pop_back(); }, "reset must hold 18 numbers [L, B] or none, got 17");
+      source, [](auto& e) { e.window.flags.pop_back(); }, "flags must hold 18 numbers [L, B] or none, got 17");
   expect(
       source, [](auto& e) { e.window.source[1] = 2; }, "row 1 reads source 2, there are 2");
   expect(
@@ -252,7 +252,7 @@ void make_ragged(Window& window, int row, int padded, int loss_from, int reset_a
   for (int step = 0; step < window.steps; ++step) {
     const auto at = static_cast<std::size_t>(step * window.batch + row);
     window.weight[at] = step >= loss_from ? 1.0f : 0.0f;
-    window.reset[at] = step == reset_at;
+    window.flags[at] = step == reset_at ? StepFlag::reset : StepFlag::go_on;
   }
 }
 

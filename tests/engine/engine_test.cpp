@@ -17,6 +17,17 @@ TEST(MakeEngine, KnowsItsNames) {
   }
 }
 
+TEST(Engines, AreRowsThatDescribeThemselves) {
+  std::vector<std::string> names;
+  for (const EngineType* engine : all_engines()) {
+    names.push_back(engine->name);
+    EXPECT_EQ(&find_engine(engine->name), engine);
+    EXPECT_FALSE(engine->description.empty());
+  }
+  EXPECT_EQ(names, engine_names());
+  EXPECT_EQ(names, (std::vector<std::string>{"reference", "cpu"}));
+}
+
 TEST(MakeEngine, RefusesUnknownNamesAndNoThreads) {
   const Model model(stack_of("lstm", {2}));
   EXPECT_REFUSED(make_engine(model, {.name = "refernce", .threads = 1, .communicator = nullptr}),

@@ -18,7 +18,7 @@ struct Stretched {
     };
     window.steps += 1;
     window.weight.clear();
-    window.reset.assign(static_cast<std::size_t>(window.steps * batch), 0);
+    window.flags.assign(static_cast<std::size_t>(window.steps * batch), StepFlag::go_on);
     for (int row = 0; row < batch; ++row) {
       const Source& old =
           problem.sources[static_cast<std::size_t>(problem.window.source[static_cast<std::size_t>(row)])];
@@ -37,7 +37,7 @@ struct Stretched {
         const int held = held_at[static_cast<std::size_t>(row)];
         const bool hold = step == held;
         window.weight.push_back(hold ? 0.0f : problem.window.weight_at(step > held ? step - 1 : step, row));
-        if (hold) window.reset[static_cast<std::size_t>(step * batch + row)] = Window::hold_flag;
+        if (hold) window.flags[static_cast<std::size_t>(step * batch + row)] = StepFlag::hold;
       }
   }
 
@@ -90,8 +90,8 @@ TEST(HoldFlags, BothEnginesAgreeAmongResets) {
     spec.resets = 0.1;
     Problem problem = random_problem(spec);
     const Random random(seed, Purpose::sampling);
-    for (std::size_t i = 0; i < problem.window.reset.size(); ++i)
-      if (random.uniform(0, 0, i) < 0.3) problem.window.reset[i] = Window::hold_flag, problem.window.weight[i] = 0;
+    for (std::size_t i = 0; i < problem.window.flags.size(); ++i)
+      if (random.uniform(0, 0, i) < 0.3) problem.window.flags[i] = StepFlag::hold, problem.window.weight[i] = 0;
     EngineRun reference(problem), cpu(problem, {.name = "cpu", .threads = 2, .communicator = nullptr});
     EXPECT_LT(relative_error(cpu.unroll().final_state, reference.unroll().final_state), 1e-5);
     EXPECT_LT(relative_error(cpu.pull_back().gradient, reference.pull_back().gradient), 1e-4);
@@ -102,12 +102,12 @@ TEST(HoldFlags, HaveNoLoss) {
   ProblemSpec spec;
   spec.model = stack_of("gru", {3});
   Problem problem = random_problem(spec);
-  problem.window.reset[4] = Window::hold_flag;
+  problem.window.flags[4] = StepFlag::hold;
   EXPECT_REFUSED(validate(problem.window), "row 1 is held at step 1 and can have no loss there");
   problem.window.weight[4] = 0;
   EXPECT_NO_THROW(validate(problem.window));
-  problem.window.reset[4] = 3;
-  EXPECT_REFUSED(validate(problem.window), "must be 0, 1 (reset) or 2 (held), got 3");
+  problem.window.flags[4] = static_cast<StepFlag>(3);
+  EXPECT_REFUSED(validate(problem.window), "must be 0 (go on), 1 (reset) or 2 (hold), got 3");
 }
 
 }  // namespace

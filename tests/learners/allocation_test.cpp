@@ -54,9 +54,9 @@ LearnerConfig config_of(const Arm& arm) {
 
 /// A learner on a stack of two layers, and stretches for it: the whole window again and again, or its eighths one after
 /// the other.
-class Lesson {
+class SteadyLesson {
  public:
-  explicit Lesson(const Arm& arm, std::shared_ptr<Communicator> ranks = nullptr)
+  explicit SteadyLesson(const Arm& arm, std::shared_ptr<Communicator> ranks = nullptr)
       : problem_(
             random_problem({.model = model_of(arm), .steps = 40, .batch = 20, .zero_weights = 0.2, .resets = 0.05})),
         stretches_(8, problem_.window),
@@ -92,7 +92,7 @@ class Lesson {
 class SteadyState : public ::testing::TestWithParam<Arm> {};
 
 TEST_P(SteadyState, AllocatesNothing) {
-  Lesson lesson(GetParam());
+  SteadyLesson lesson(GetParam());
   lesson.learn(0, 3);
   const std::int64_t before = allocations();
   const std::size_t bytes = bytes_in_use();
@@ -105,7 +105,7 @@ TEST_P(SteadyState, AllocatesNothing) {
 TEST_P(SteadyState, AllocatesNothingOnRanks) {
   ThreadRanks::run(2, [&](std::shared_ptr<Communicator> ranks) {
     const auto meet = [&] { on_any_rank(ranks.get(), false); };
-    Lesson lesson(GetParam(), ranks);
+    SteadyLesson lesson(GetParam(), ranks);
     lesson.learn(0, 8);
     meet();
     const std::int64_t before = allocations();

@@ -46,7 +46,8 @@ class RecordingEngine final : public ForwardingEngine {
 
 /// A learner on a recording engine, with plain gradient steps.
 struct Lesson {
-  template <class Config>
+  /// `config`: the settings of a method, or of all.
+  template <class Config = LearnerConfig>
   Lesson(const Problem& problem, const Config& config, int longest_stretch, double rate = 0)
       : engine(*problem.model),
         trainee(make_trainee(engine, problem.parameters, sgd(), {})),

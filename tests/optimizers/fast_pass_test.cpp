@@ -60,7 +60,7 @@ double difference(const OptimizerType& type, std::size_t size, std::size_t shift
   for (std::size_t i = 0; i < size; ++i) weights.set(i, signed_number(0, i, 2));
   for (int k = 0; k < type.moments; ++k) {
     Twin& moment = moments[static_cast<std::size_t>(k)];
-    for (std::size_t i = 0; i < size; ++i) moment.set(i, type.initial_moment(config, k));
+    for (std::size_t i = 0; i < size; ++i) moment.set(i, type.first_moment);
     fast.push_back(moment.data());
     plain.push_back(moment.plain.data());
   }

@@ -15,7 +15,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 struct Trained {
   Trained(const OptimizerConfig& config, std::vector<double> weights)
       : type(find_optimizer(config.name)), config(config), weights(std::move(weights)) {
-    for (int k = 0; k < type.moments; ++k) moments.emplace_back(this->weights.size(), type.initial_moment(config, k));
+    for (int k = 0; k < type.moments; ++k) moments.emplace_back(this->weights.size(), type.first_moment);
   }
   void step(double rate, const std::vector<double>& gradient, double factor = 1, double clip_value = 0) {
     std::vector<double*> pointers;
@@ -188,6 +188,31 @@ TEST(Optimizers, AZeroGradientFromTheStartLeavesTheWeights) {
     Trained one = single(type->name, 0.7);
     one.step(0.1, {0.0});
     EXPECT_EQ(one.weights[0], 0.7) << type->name;
+  }
+}
+
+TEST(Optimizers, ReadTheFieldsThatTheyName) {
+  const std::pair<const char*, void (*)(OptimizerConfig&)> fields[] = {
+      {"momentum", [](OptimizerConfig& config) { config.momentum = 0.25; }},
+      {"beta1", [](OptimizerConfig& config) { config.beta1 = 0.25; }},
+      {"beta2", [](OptimizerConfig& config) { config.beta2 = 0.25; }},
+      {"decay", [](OptimizerConfig& config) { config.decay = 0.25; }},
+      {"epsilon", [](OptimizerConfig& config) { config.epsilon = 0.25; }},
+      {"average_from", [](OptimizerConfig& config) { config.average_from = 3; }},
+  };
+  for (const OptimizerType* type : all_optimizers()) {
+    std::vector<std::string> read;
+    const auto numbers = [&](const OptimizerConfig& config) {
+      const UpdateCoefficients k = type->coefficients(config, 7, 0.1);
+      return std::vector<double>{k.rate, k.a, k.b, k.c, k.d, k.e, k.weight_decay};
+    };
+    for (const auto& [name, change] : fields) {
+      OptimizerConfig changed{.name = type->name};
+      change(changed);
+      if (numbers(changed) != numbers({.name = type->name})) read.push_back(name);
+    }
+    EXPECT_EQ(type->reads, read) << type->name;
+    EXPECT_EQ(numbers({.name = type->name, .weight_decay = 0.5}).back(), 0.5) << type->name;
   }
 }
 

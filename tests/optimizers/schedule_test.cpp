@@ -18,7 +18,7 @@ TEST(Schedule, ConstantNeverChanges) {
 }
 
 TEST(Schedule, FactorAtMultipliesFromEachEpochOn) {
-  const Schedule schedule({.name = "factor_at", .factor = 0.1, .epochs = {300, 400}}, 2.0);
+  const Schedule schedule({.rule = ScheduleRule::factor_at, .factor = 0.1, .epochs = {300, 400}}, 2.0);
   EXPECT_DOUBLE_EQ(schedule.rate(7, 299.99), 2.0);
   EXPECT_DOUBLE_EQ(schedule.rate(7, 300), 0.2);
   EXPECT_DOUBLE_EQ(schedule.rate(7, 399.99), 0.2);
@@ -26,14 +26,14 @@ TEST(Schedule, FactorAtMultipliesFromEachEpochOn) {
 }
 
 TEST(Schedule, InverseSqrtDividesByTheRootOfTheUpdate) {
-  const Schedule schedule({.name = "inverse_sqrt"}, 1.0);
+  const Schedule schedule({.rule = ScheduleRule::inverse_sqrt}, 1.0);
   EXPECT_DOUBLE_EQ(schedule.rate(1, 0), 1.0);
   EXPECT_DOUBLE_EQ(schedule.rate(4, 0), 0.5);
   EXPECT_DOUBLE_EQ(schedule.rate(100, 3), 0.1);
 }
 
 TEST(Schedule, PlateauForgivesPatienceEvaluationsThenDivides) {
-  Schedule schedule({.name = "plateau", .factor = 0.25, .patience = 1}, 1.0);
+  Schedule schedule({.rule = ScheduleRule::plateau, .factor = 0.25, .patience = 1}, 1.0);
   schedule.observe_validation(5.0);
   schedule.observe_validation(5.0);  // no improvement, forgiven
   EXPECT_DOUBLE_EQ(schedule.rate(1, 0), 1.0);
@@ -49,7 +49,7 @@ TEST(Schedule, PlateauForgivesPatienceEvaluationsThenDivides) {
 }
 
 TEST(Schedule, PlateauTakesALossThatIsNoNumberForNoImprovement) {
-  Schedule schedule({.name = "plateau", .factor = 0.5}, 1.0);
+  Schedule schedule({.rule = ScheduleRule::plateau, .factor = 0.5}, 1.0);
   schedule.observe_validation(std::nan(""));
   EXPECT_DOUBLE_EQ(schedule.rate(1, 0), 0.5);
   schedule.observe_validation(3.0);
@@ -60,7 +60,7 @@ TEST(Schedule, PlateauTakesALossThatIsNoNumberForNoImprovement) {
 }
 
 TEST(Schedule, GoesOnFromAnArchive) {
-  const ScheduleConfig config = {.name = "plateau", .factor = 0.5, .patience = 2};
+  const ScheduleConfig config = {.rule = ScheduleRule::plateau, .factor = 0.5, .patience = 2};
   Schedule first(config, 1.0), second(config, 1.0);
   for (const double loss : {3.0, 4.0, 4.0}) first.observe_validation(loss);
   TensorFile file;
@@ -77,12 +77,13 @@ TEST(Schedule, GoesOnFromAnArchive) {
 }
 
 TEST(Schedule, RefusesWhatCannotWork) {
-  EXPECT_REFUSED(Schedule({.name = "platau"}, 1.0), "plateau");
+  EXPECT_REFUSED(choice_of<ScheduleRule>("platau", "schedule", "rule"),
+                 "[schedule] unknown rule 'platau'; did you mean 'plateau'? known: constant, factor_at, plateau");
   EXPECT_REFUSED(Schedule({}, -0.1), "[schedule] the learning rate");
   EXPECT_REFUSED(Schedule({}, std::nan("")), "the learning rate");
-  EXPECT_REFUSED(Schedule({.name = "factor_at", .factor = 0.0}, 1.0), "factor");
-  EXPECT_REFUSED(Schedule({.name = "factor_at", .epochs = {-1}}, 1.0), "epochs");
-  EXPECT_REFUSED(Schedule({.name = "plateau", .patience = -1}, 1.0), "patience");
+  EXPECT_REFUSED(Schedule({.rule = ScheduleRule::factor_at, .factor = 0.0}, 1.0), "factor");
+  EXPECT_REFUSED(Schedule({.rule = ScheduleRule::factor_at, .epochs = {-1}}, 1.0), "epochs");
+  EXPECT_REFUSED(Schedule({.rule = ScheduleRule::plateau, .patience = -1}, 1.0), "patience");
 }
 
 }  // namespace

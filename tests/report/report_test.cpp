@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "report/report_file.h"
 #include "report/run_writer.h"
 #include "report/support.h"
+#include "support/errors.h"
 
 namespace throughtime {
 namespace {
@@ -113,6 +115,27 @@ TEST(Page, SaysWhichRunsAreNotWhole) {
   const std::string html = html_of(make_report(groups, {}));
   EXPECT_NE(html.find("whole-2: not finished"), std::string::npos);
   EXPECT_NE(html.find("1 of 2 finished"), std::string::npos);
+}
+
+TEST(ReportFile, ItsFormatIsThatOfItsNameOrOfItsEnding) {
+  EXPECT_EQ(report_format("", "page"), ReportFormat::html);
+  EXPECT_EQ(report_format("", "a.b/page.md"), ReportFormat::md);
+  EXPECT_EQ(report_format("csv", "page.md"), ReportFormat::csv);
+  EXPECT_REFUSED(report_format("", "page.htm"), "did you mean 'html'?");
+  EXPECT_REFUSED(report_format("pdf", "page.md"), "known: html, md, csv, svg, png");
+}
+
+TEST(ReportFile, APictureFileHoldsOneMetricThatChanges) {
+  ScratchDirectory scratch;
+  write_run(scratch, "a", {.losses = {2, 1}});
+  write_run(scratch, "b", {.losses = {1, 1}});
+  const std::vector<RunGroup> moving = group_runs(read_runs({(scratch / "a").string()}));
+  const std::vector<RunGroup> still = group_runs(read_runs({(scratch / "b").string()}));
+  EXPECT_EQ(single_figure(moving, {}).title, "train loss");
+  EXPECT_REFUSED(single_figure(moving, {.metrics = {"train_loss", "rate"}}), "holds one metric, got 2");
+  EXPECT_REFUSED(single_figure(still, {}), "nothing to draw");
+  write_report(moving, {}, ReportFormat::csv, scratch / "runs.csv");
+  EXPECT_EQ(testing::text_of(scratch / "runs.csv"), csv_of(moving));
 }
 
 TEST(Markdown, HasTheTablesWithNamesEscaped) {

@@ -46,6 +46,15 @@ TEST(Summary, IsThatOfASample) {
   EXPECT_DOUBLE_EQ(summary.standard_error, std::sqrt(32.0 / 7 / 8));
   EXPECT_TRUE(std::isnan(summary_of({3}).deviation));
   EXPECT_TRUE(std::isnan(summary_of({}).mean));
+  EXPECT_EQ(summary_of({3}).mean, 3);
+  EXPECT_DOUBLE_EQ(summary_of({1, 2, 3, 4}).mean, 2.5);
+  EXPECT_DOUBLE_EQ(summary_of({1, 2, 3, 4}).deviation, std::sqrt(5.0 / 3));
+}
+
+TEST(Summary, AHundredPerfectReportsAreNoBetterThanPerfect) {
+  EXPECT_EQ(summary_of(std::vector<double>(100, 1.0)).mean, 1.0);
+  EXPECT_EQ(summary_of(std::vector<double>(77, 0.83)).mean, 0.83);
+  EXPECT_EQ(summary_of(std::vector<double>(77, 0.83)).deviation, 0);
 }
 
 TEST(Welch, ByHand) {

@@ -41,8 +41,11 @@ TEST(ClaimCurve, HasTheArmsOfTheClaimAndThePapersValuesWhereTheyAreHeights) {
   const std::vector<RunGroup> groups = {group_with("a", "validation_mse", {3, 2}),
                                         group_with("b", "validation_mse", {2, 1}),
                                         group_with("stranger", "validation_mse", {9, 8})};
-  Claim claim{.says = "a beats b", .measure = {"best.validation_mse", MeasureHow::result}, .values = {{"a", 0.5}}};
+  Claim claim;
+  claim.says = "a beats b";
+  claim.values["a"] = 0.5;
   claim.show = {"a", "b"};
+  claim.measure = {"best.validation_mse", MeasureHow::result};
   const Chart chart = claim_chart(claim, groups);
   EXPECT_EQ(chart.title, "validation mse");
   EXPECT_EQ(chart.caption, "a beats b");

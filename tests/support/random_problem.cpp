@@ -100,7 +100,7 @@ void pad_rows(Window& window) {
     const int padding = std::min(row, window.steps - 1);
     window.start[static_cast<std::size_t>(row)] = -padding;
     for (int step = 0; step < padding; ++step) window.weight[static_cast<std::size_t>(step * window.batch + row)] = 0;
-    window.reset[static_cast<std::size_t>(padding * window.batch + row)] = 1;
+    window.flags[static_cast<std::size_t>(padding * window.batch + row)] = StepFlag::reset;
   }
 }
 
@@ -124,7 +124,7 @@ Problem random_problem(const ProblemSpec& spec) {
   for (int entry = 0; entry < spec.steps * spec.batch; ++entry) {
     const double weight = 0.5 + draws.uniform();
     window.weight.push_back(draws.uniform() < spec.zero_weights ? 0.0f : static_cast<float>(weight));
-    window.reset.push_back(draws.uniform() < spec.resets ? 1 : 0);
+    window.flags.push_back(draws.uniform() < spec.resets ? StepFlag::reset : StepFlag::go_on);
   }
   if (spec.ragged) pad_rows(window);
   window.mask_key = spec.seed * 977 + 5;

@@ -133,7 +133,7 @@ TEST(AddTask, ReusesItsStorage) {
   const float* values = window.sources[0].values.data();
   const float* targets = window.targets.values.data();
   const float* weight = window.weight.data();
-  const std::uint8_t* reset = window.reset.data();
+  const StepFlag* flags = window.flags.data();
   const std::int64_t* start = window.start.data();
   for (const int batch : {8, 3, 8}) {
     EXPECT_EQ(&task->make_batch(Split::validation, 1, batch), &window);
@@ -141,7 +141,7 @@ TEST(AddTask, ReusesItsStorage) {
     EXPECT_EQ(window.sources[0].values.data(), values);
     EXPECT_EQ(window.targets.values.data(), targets);
     EXPECT_EQ(window.weight.data(), weight);
-    EXPECT_EQ(window.reset.data(), reset);
+    EXPECT_EQ(window.flags.data(), flags);
     EXPECT_EQ(window.start.data(), start);
     validate(window);
   }

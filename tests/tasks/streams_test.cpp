@@ -46,7 +46,7 @@ TEST(Stream, KeepsItsHistoryReadableAndNothingMore) {
         wide.steps += static_cast<int>(back);
         for (std::int64_t& start : wide.start) start -= back;
         wide.weight.assign(static_cast<std::size_t>(2 * wide.steps), 1.0f);
-        wide.reset.clear();
+        wide.flags.clear();
         validate(wide);
         for (int step = 0; step < wide.steps; ++step) {
           EXPECT_EQ(value_at(wide, step, 1), static_cast<float>(1000 + position - back + step));

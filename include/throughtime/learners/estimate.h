@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "throughtime/choice.h"
+#include "throughtime/learners/method.h"
 
 namespace throughtime {
 
@@ -54,5 +55,8 @@ struct EstimateConfig {
   bool dropout = true;  // on during estimates
   std::vector<DecayVariant> variants = {};
 };
+
+/// What every method with estimates reads: all but `repeats` and `first`, which are adaptive_tbptt's.
+void describe(EstimateConfig& config, OptionList& list);
 
 }  // namespace throughtime

@@ -5,7 +5,8 @@
 namespace throughtime {
 
 /// Steps that K windows do not divide: a window of their own behind the others, part of the last window, or spread so
-/// that lengths differ by at most one. automatic: their own, spread where that window would be longer than the others.
+/// that lengths differ by at most one. automatic: their own, spread where that window would be longer than the others;
+/// decided for each sequence by its length.
 enum class Remainder { automatic, extra, absorb, spread };
 constexpr auto names_of(Remainder) { return choice_names("auto", "extra", "absorb", "spread"); }
 

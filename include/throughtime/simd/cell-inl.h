@@ -1,6 +1,6 @@
-// Turns the formulas of a cell into kernels. Included once per instruction set: no #pragma once.
+// Turns the formulas of a cell into a CellType. Included once per instruction set: no #pragma once.
 //
-// A cell is a struct in namespace throughtime::HWY_NAMESPACE with
+// A cell is a struct of formulas (simd/formulas-inl.h) with
 //   static constexpr CellShape shape;
 //   template <class N> static void forward(const CellOptions&, const N* input, const N* recurrent, const N* state,
 //                                          N* next, N* saved);
@@ -12,6 +12,27 @@
 //   forward_early(options, input, recurrent, state, saved)          fills saved[gated] from the early rows
 //   backward_early(options, saved, state, d_gated, d_input, d_recurrent, d_state)
 //                                                                    adds what arrives at the gated state
+// A cell whose recurrent matrix W is made from fewer numbers has `using Weights`, a struct of formulas with
+//   static int count(int hidden);                                    how many numbers
+//   static std::ptrdiff_t raw_index(int hidden, int row, int column);
+//                                                                    which of them is counted at W[row][column]; -1:
+//                                                                    none
+//   template <class N> static N effective(const CellOptions&, int hidden, int row, int column, const N* raw);
+//                                                                    W[row][column]
+//   template <class N> static N adjoint(const CellOptions&, int hidden, int row, int column, const N* d_effective);
+//                                                                    dL/draw of the number counted there
+//
+// The file that registers it is compiled once per instruction set too, so it names itself:
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "cells/lstm.cpp"
+//   #include <hwy/foreach_target.h>
+//
+//   #include "cells/lstm-inl.h"
+//   #include "throughtime/simd/cell-inl.h"
+//
+//   THROUGHTIME_REGISTER_CELL(lstm, Lstm, "long short-term memory, gates i f g o", RowSteps::fused)
+// which defines `CellType throughtime::lstm_cell()`: a row for the registry, or for register_cell. Behind the choice of
+// RowSteps come the names of the CellOptions that it reads.
 #if defined(THROUGHTIME_CELL_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef THROUGHTIME_CELL_INL_H
 #undef THROUGHTIME_CELL_INL_H
@@ -19,100 +40,85 @@
 #define THROUGHTIME_CELL_INL_H
 #endif
 
+#include <utility>
+
 #include "throughtime/cell.h"
-#include "throughtime/simd/lanes-inl.h"
+#include "throughtime/index.h"
+#include "throughtime/simd/pointwise-inl.h"
+#include "throughtime/simd/row_steps-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace throughtime::HWY_NAMESPACE {
 
-// The loops below take whole registers: the engine pads rows of lanes.
-
-template <class N, int count>
-HWY_INLINE void load_all(const typename Access<N>::Real* from, std::size_t distance, N* to) {
-  for (int k = 0; k < count; ++k) to[k] = Access<N>::load(from + k * distance);
-}
-template <class N, int count>
-HWY_INLINE void store_all(const N* from, typename Access<N>::Real* to, std::size_t distance) {
-  for (int k = 0; k < count; ++k) Access<N>::store(from[k], to + k * distance);
+template <class Cell, RowSteps steps>
+RowKernels row_kernels() {
+  if constexpr (steps == RowSteps::fused)
+    return make_row_kernels<Cell>();
+  else
+    return {};
 }
 
-constexpr int at_least_one(int count) { return count > 0 ? count : 1; }
+template <class Cell, class Real>
+void apply_weights(const CellOptions& options, int hidden, const Real* raw, Real* effective) {
+  for (int row = 0; row < Cell::shape.recurrent_rows * hidden; ++row)
+    for (int column = 0; column < hidden; ++column)
+      *effective++ = Cell::Weights::template effective<Real>(options, hidden, row, column, raw);
+}
 
-template <class Cell, class N, bool early>
-HWY_NOINLINE void pointwise_forward(const PointwiseForward<typename Access<N>::Real>& call) {
-  constexpr CellShape shape = Cell::shape;
-  constexpr int loaded_rows = early ? shape.recurrent_rows - shape.late_rows : shape.recurrent_rows;
-  for (int row = 0; row < call.rows; ++row) {
-    const std::size_t at = row * call.row_stride;
-    for (std::size_t unit = 0; unit < static_cast<std::size_t>(call.units); unit += Access<N>::count()) {
-      N input[shape.input_rows], recurrent[at_least_one(shape.recurrent_rows)], state[shape.states];
-      N saved[at_least_one(shape.saved)];
-      load_all<N, shape.input_rows>(call.input + row * call.input_stride + unit, call.input_block, input);
-      if constexpr (shape.joint) {
-        for (int g = 0; g < shape.recurrent_rows; ++g) recurrent[g] = N(0.0);
-      } else {
-        load_all<N, loaded_rows>(call.recurrent + row * call.recurrent_stride + unit, call.recurrent_block, recurrent);
-      }
-      load_all<N, shape.states>(call.state + at + unit, call.state_plane, state);
-      if constexpr (early) {
-        Cell::template forward_early<N>(*call.options, input, recurrent, state, saved);
-        Access<N>::store(saved[shape.gated], call.saved + shape.gated * call.saved_plane + at + unit);
-      } else {
-        N next[shape.states];
-        if constexpr (shape.late_rows > 0)
-          saved[shape.gated] = Access<N>::load(call.saved + shape.gated * call.saved_plane + at + unit);
-        Cell::template forward<N>(*call.options, input, recurrent, state, next, saved);
-        store_all<N, shape.states>(next, call.next + at + unit, call.next_plane);
-        if constexpr (shape.saved > 0) store_all<N, shape.saved>(saved, call.saved + at + unit, call.saved_plane);
-      }
+template <class Cell, class Real>
+void add_adjoint_weights(const CellOptions& options, int hidden, const Real* d_effective, Real* d_raw) {
+  for (int row = 0; row < Cell::shape.recurrent_rows * hidden; ++row)
+    for (int column = 0; column < hidden; ++column) {
+      const Index index = Cell::Weights::raw_index(hidden, row, column);
+      if (index >= 0) d_raw[index] += Cell::Weights::template adjoint<Real>(options, hidden, row, column, d_effective);
     }
-  }
 }
 
-template <class Cell, class N, bool early>
-HWY_NOINLINE void pointwise_backward(const PointwiseBackward<typename Access<N>::Real>& call) {
-  constexpr CellShape shape = Cell::shape;
-  for (int row = 0; row < call.rows; ++row) {
-    const std::size_t at = row * call.row_stride;
-    for (std::size_t unit = 0; unit < static_cast<std::size_t>(call.units); unit += Access<N>::count()) {
-      N saved[at_least_one(shape.saved)], state[shape.states], d_state[shape.states];
-      N d_input[shape.input_rows], d_recurrent[at_least_one(shape.recurrent_rows)];
-      auto* d_input_at = call.d_input + row * call.d_input_stride + unit;
-      auto* d_recurrent_at = shape.joint ? d_input_at : call.d_recurrent + row * call.d_recurrent_stride + unit;
-      if constexpr (shape.saved > 0) load_all<N, shape.saved>(call.saved + at + unit, call.saved_plane, saved);
-      load_all<N, shape.states>(call.state + at + unit, call.state_plane, state);
-      if constexpr (early) {
-        load_all<N, shape.input_rows>(d_input_at, call.d_block, d_input);
-        load_all<N, shape.recurrent_rows>(d_recurrent_at, call.d_block, d_recurrent);
-        load_all<N, shape.states>(call.d_state + at + unit, call.d_plane, d_state);
-        Cell::template backward_early<N>(*call.options, saved, state, Access<N>::load(call.d_gated + at + unit),
-                                         d_input, d_recurrent, d_state);
-      } else {
-        N next[shape.states], d_next[shape.states];
-        load_all<N, shape.states>(call.next + at + unit, call.next_plane, next);
-        load_all<N, shape.states>(call.d_next + at + unit, call.d_plane, d_next);
-        Cell::template backward<N>(*call.options, saved, state, next, d_next, d_input, d_recurrent, d_state);
-      }
-      store_all<N, shape.input_rows>(d_input, d_input_at, call.d_block);
-      if constexpr (!shape.joint) store_all<N, shape.recurrent_rows>(d_recurrent, d_recurrent_at, call.d_block);
-      store_all<N, shape.states>(d_state, call.d_state + at + unit, call.d_plane);
-    }
+template <class Cell>
+CellType cell_type(const char* name, const char* description, CellKernels<float> (*fast)(), RowKernels (*rows)(),
+                   std::vector<std::string> reads) {
+  CellType cell;
+  cell.name = name;
+  cell.description = description;
+  cell.reads = std::move(reads);
+  cell.shape = Cell::shape;
+  cell.reference = cell_kernels<Cell, double>();
+  cell.fast = fast;
+  cell.rows = rows;
+  if constexpr (requires { typename Cell::Weights; }) {
+    cell.raw_shape = [](int hidden) { return std::vector<int>{Cell::Weights::count(hidden)}; };
+    cell.reference_map = {apply_weights<Cell, double>, add_adjoint_weights<Cell, double>};
+    cell.fast_map = {apply_weights<Cell, float>, add_adjoint_weights<Cell, float>};
   }
-}
-
-template <class Cell, class N>
-CellKernels<typename Access<N>::Real> cell_kernels() {
-  CellKernels<typename Access<N>::Real> kernels;
-  kernels.forward = pointwise_forward<Cell, N, false>;
-  kernels.backward = pointwise_backward<Cell, N, false>;
-  if constexpr (Cell::shape.late_rows > 0) {
-    kernels.forward_early = pointwise_forward<Cell, N, true>;
-    kernels.backward_early = pointwise_backward<Cell, N, true>;
-  }
-  return kernels;
+  return cell;
 }
 
 }  // namespace throughtime::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+
+#define THROUGHTIME_CELL_KERNELS(name, Cell, steps)                           \
+  HWY_BEFORE_NAMESPACE();                                                     \
+  namespace throughtime::HWY_NAMESPACE {                                      \
+  CellKernels<float> name##_kernels() { return cell_kernels<Cell, Lanes>(); } \
+  RowKernels name##_row_kernels() { return row_kernels<Cell, steps>(); }      \
+  }                                                                           \
+  HWY_AFTER_NAMESPACE();
+
+#undef THROUGHTIME_REGISTER_CELL
+#if HWY_ONCE
+#define THROUGHTIME_REGISTER_CELL(name, Cell, description, steps, ...)             \
+  THROUGHTIME_CELL_KERNELS(name, Cell, steps)                                      \
+  namespace throughtime {                                                          \
+  HWY_EXPORT(name##_kernels);                                                      \
+  HWY_EXPORT(name##_row_kernels);                                                  \
+  CellType name##_cell() {                                                         \
+    return HWY_NAMESPACE::cell_type<HWY_NAMESPACE::Cell>(                          \
+        #name, description, [] { return HWY_DYNAMIC_DISPATCH(name##_kernels)(); }, \
+        [] { return HWY_DYNAMIC_DISPATCH(name##_row_kernels)(); }, {__VA_ARGS__}); \
+  }                                                                                \
+  }
+#else
+#define THROUGHTIME_REGISTER_CELL(name, Cell, description, steps, ...) THROUGHTIME_CELL_KERNELS(name, Cell, steps)
+#endif
 
 #endif  // THROUGHTIME_CELL_INL_H

@@ -10,10 +10,22 @@
 
 #include "throughtime/number.h"
 
+// What formulas are written in (simd/formulas-inl.h): the namespace of the instruction set at work.
+#define THROUGHTIME_FORMULAS_BEGIN \
+  HWY_BEFORE_NAMESPACE();          \
+  namespace throughtime::HWY_NAMESPACE {
+#define THROUGHTIME_FORMULAS_END \
+  }                              \
+  HWY_AFTER_NAMESPACE();
+#define THROUGHTIME_INLINE HWY_INLINE
+
 HWY_BEFORE_NAMESPACE();
 namespace throughtime::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using throughtime::clamp;
+using throughtime::exponential;
 using throughtime::larger;
+using throughtime::log_one_plus_exponential;
 using throughtime::sigmoid;
 using throughtime::smaller;
 using throughtime::square_root;
@@ -54,6 +66,11 @@ HWY_INLINE Lanes smaller(Lanes a, Lanes b) { return hn::IfThenElse(hn::Lt(a.v, b
 HWY_INLINE Lanes larger(Lanes a, Lanes b) { return hn::Max(a.v, b.v); }
 HWY_INLINE Lanes smaller(Lanes a, Lanes b) { return hn::Min(a.v, b.v); }
 #endif
+/// min and max do not promise that a NaN stays a NaN on every instruction set.
+HWY_INLINE Lanes clamp(Lanes x, Lanes bound) {
+  const Lanes capped = hn::IfThenElse(hn::Gt(x.v, bound.v), bound.v, x.v);
+  return hn::IfThenElse(hn::Lt(capped.v, (-bound).v), (-bound).v, capped.v);
+}
 HWY_INLINE Lanes step_function(Lanes x) {
   return hn::IfThenElseZero(hn::Gt(x.v, hn::Zero(Lanes::Tag())), hn::Set(Lanes::Tag(), 1.0f));
 }
@@ -93,6 +110,20 @@ HWY_INLINE Lanes exponential(Lanes x) {
   return hn::IfThenElse(hn::IsNaN(x.v), x.v, flushed.v);
 }
 
+/// With e = exp(x) and s = e / (2 + e) <= 1/3, log(1 + e) = 2 artanh(s) = s p(s^2): right to the last bits for the
+/// smallest e too. p is a Chebyshev fit of degree 4 (relative error 4.1e-9).
+HWY_INLINE Lanes log_one_plus_exponential(Lanes x) {
+  const Lanes e = exponential(x);
+  const Lanes s = e / (e + Lanes(2.0));
+  const Lanes t = s * s;
+  Lanes p(0.281577785);
+  p = multiply_add(p, t, Lanes(0.279651577));
+  p = multiply_add(p, t, Lanes(0.400245952));
+  p = multiply_add(p, t, Lanes(0.666663216));
+  p = multiply_add(p, t, Lanes(2.00000001));
+  return s * p;
+}
+
 HWY_INLINE float sum_of(Lanes x) { return hn::GetLane(hn::SumOfLanes(Lanes::Tag(), x.v)); }
 HWY_INLINE float largest_of(Lanes x) { return hn::GetLane(hn::MaxOfLanes(Lanes::Tag(), x.v)); }
 
@@ -125,6 +156,13 @@ HWY_INLINE Lanes keep_part(Lanes x, std::size_t left) {
   if (left >= Lanes::count()) return x;
   return hn::IfThenElseZero(hn::FirstN(Lanes::Tag(), left), x.v);
 }
+
+// The same for a double at a time.
+inline double sum_of(double x) { return x; }
+inline double largest_of(double x) { return x; }
+inline double load_part(const double* from, std::size_t, double) { return *from; }
+inline void store_part(double x, double* to, std::size_t) { *to = x; }
+inline double keep_part(double x, std::size_t) { return x; }
 
 HWY_INLINE Lanes sigmoid(Lanes x) {
   const ExpParts e = exp_parts(clamp_between(-x, -87.0, 87.0));

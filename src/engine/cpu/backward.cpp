@@ -34,10 +34,10 @@ class SlicePullBack {
 
  private:
   int top() const { return static_cast<int>(slice_.layers.size()) - 1; }
-  const Layer& layer(int k) const { return context_.model.layers()[static_cast<std::size_t>(k)]; }
-  LayerTape& tape(int k) { return slice_.layers[static_cast<std::size_t>(k)]; }
-  LayerWork& work(int k) { return slice_.work[static_cast<std::size_t>(k)]; }
-  const PackedLayer& packed(int k) const { return context_.packed.layers[static_cast<std::size_t>(k)]; }
+  const Layer& layer(int k) const { return context_.model.layers()[k]; }
+  LayerTape& tape(int k) { return slice_.layers[k]; }
+  LayerWork& work(int k) { return slice_.work[k]; }
+  const PackedLayer& packed(int k) const { return context_.packed.layers[k]; }
   std::size_t plane(int k) { return slice_.rows * tape(k).hidden; }
   std::size_t d_input_stride(int k) { return layer(k).cell->shape.input_rows * tape(k).hidden + kSkew; }
   std::size_t d_recurrent_stride(int k) {
@@ -254,7 +254,7 @@ class SlicePullBack {
   /// rows were reset.
   bool step(int k, int l, int chunk_step) {
     const CellShape& shape = layer(k).cell->shape;
-    const CellKernels<float>& kernels = context_.cells[static_cast<std::size_t>(k)];
+    const CellKernels<float>& kernels = context_.cells[k];
     const bool reset = copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), l, l);
     const bool held = holds_rows(call_.window, slice_, l);
     if (held) set_held_cotangents_aside(context_, call_.window, slice_, static_cast<std::size_t>(k), l);
@@ -303,13 +303,10 @@ class SlicePullBack {
 
   void add_gradients(int k, int begin, int end, bool resets) {
     const CellShape& shape = layer(k).cell->shape;
-    LayerGradient& sums = slice_.layer_gradients[static_cast<std::size_t>(k)];
+    LayerGradient& sums = slice_.layer_gradients[k];
     const int rows = (end - begin) * slice_.rows;
     const std::size_t hidden = tape(k).hidden;
-    const int late = static_cast<int>(shape.late_rows * hidden);
     const int input_gates = static_cast<int>(shape.input_rows * hidden);
-    const int early_gates = static_cast<int>(shape.recurrent_rows * hidden) - late;
-    const float* d_gates = d_recurrent(k);
 
     const float* input = tape(k).input.size() > 0
                              ? tape(k).input.data() + static_cast<std::size_t>(begin) * slice_.rows * tape(k).inputs
@@ -321,18 +318,29 @@ class SlicePullBack {
       add_weight_gradient(context_.products, rows, work(k).d_input.data(), d_input_stride(k),
                           gate_rows(k, shape.input_rows), input, tape(k).inputs, tape(k).inputs,
                           sums.input_weights.data(), started_);
+    add_bias(rows, work(k).d_input.data(), d_input_stride(k), sums.input_bias);
+    if (shape.recurrent_rows > 0) add_recurrent_gradients(k, begin, end, resets);
+  }
+
+  void add_recurrent_gradients(int k, int begin, int end, bool resets) {
+    const CellShape& shape = layer(k).cell->shape;
+    LayerGradient& sums = slice_.layer_gradients[k];
+    const int rows = (end - begin) * slice_.rows;
+    const int early = shape.recurrent_rows - shape.late_rows;
+    const std::size_t hidden = tape(k).hidden;
+    const float* d_gates = d_recurrent(k);
     const bool in_place = call_.in_place && written_in_place(layer(k));
     const bool started = started_ || (in_place && call_.add);
     float* recurrent = in_place ? call_.in_place + context_.model.parameters().block(layer(k).weight_hh).offset
                                 : sums.recurrent_weights.data();
-    add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k),
-                        gate_rows(k, shape.recurrent_rows - shape.late_rows), previous_outputs(k, begin, end, resets),
-                        hidden, hidden, recurrent, started);
-    if (late > 0)
-      add_weight_gradient(context_.products, rows, d_gates + early_gates, d_recurrent_stride(k), late,
+    if (early > 0)
+      add_weight_gradient(context_.products, rows, d_gates, d_recurrent_stride(k), gate_rows(k, early),
+                          previous_outputs(k, begin, end, resets), hidden, hidden, recurrent, started);
+    if (shape.late_rows > 0)
+      add_weight_gradient(context_.products, rows, d_gates + early * hidden, d_recurrent_stride(k),
+                          static_cast<int>(shape.late_rows * hidden),
                           tape(k).saved.data() + shape.gated * tape(k).saved_plane + begin * plane(k), hidden, hidden,
-                          recurrent + early_gates * hidden, started);
-    add_bias(rows, work(k).d_input.data(), d_input_stride(k), sums.input_bias);
+                          recurrent + early * hidden * hidden, started);
     if (!shape.joint && shape.recurrent_bias) add_bias(rows, d_gates, d_recurrent_stride(k), sums.recurrent_bias);
   }
 

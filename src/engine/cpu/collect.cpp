@@ -75,8 +75,7 @@ void GradientCollector::add_block(const Model& model, Kind kind, int layer, int 
     task.column_stride = transposed ? all_rows / height * padded(height) : 1;
     task.from = first / height * padded(height) * stride;
     task.to = place.offset + first * width;
-    task.in_place =
-        kind == Kind::recurrent_weights && written_in_place(model.layers()[static_cast<std::size_t>(layer)]);
+    task.in_place = kind == Kind::recurrent_weights && written_in_place(model.layers()[layer]);
     add_task(task, std::max<std::size_t>(1, kTaskElements / width));
   }
   elements_ += place.size();
@@ -160,7 +159,7 @@ void GradientCollector::run(const Context& context, const PullBackArrays& call, 
     for (const float* number : only.flat) *gradient++ = *number;
     return;
   }
-  const auto work = [&](int i) { run_task(tasks_[static_cast<std::size_t>(i)], slices, call.losses, add, gradient); };
+  const auto work = [&](int i) { run_task(tasks_[i], slices, call.losses, add, gradient); };
   if (elements_ < kInlineElements)
     for (std::size_t i = 0; i < tasks_.size(); ++i) work(static_cast<int>(i));
   else
@@ -172,7 +171,7 @@ void GradientCollector::run(const Context& context, const PullBackArrays& call, 
 void GradientCollector::add_mapped(const Context& context, const std::vector<Slice>& slices, bool add,
                                    float* gradient) {
   for (const int k : mapped_) {
-    const Layer& layer = context.model.layers()[static_cast<std::size_t>(k)];
+    const Layer& layer = context.model.layers()[k];
     if (layer.weight_hh < 0) continue;
     const ParameterBlock& block = context.model.parameters().block(layer.weight_hh);
     if (!add) std::fill_n(gradient + block.offset, block.size(), 0.0f);

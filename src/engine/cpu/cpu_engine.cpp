@@ -26,7 +26,7 @@ class CpuEngine final : public HostEngine<float> {
         collector_(model) {
     for (const Layer& layer : model.layers()) {
       cells_.push_back(layer.cell->fast());
-      rows_.push_back(row_kernels(*layer.cell));
+      rows_.push_back(layer.cell->rows ? layer.cell->rows() : RowKernels());
     }
   }
 
@@ -104,8 +104,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
   if (arrays.losses) std::fill_n(arrays.losses, entries, 0.0f);
   if (arrays.predictions) std::fill_n(arrays.predictions, entries * model_.outputs(), 0.0f);
 
-  pool_.run(static_cast<int>(tape.slices.size()),
-            [&](int i) { unroll_slice(context, arrays, tape.slices[static_cast<std::size_t>(i)]); });
+  pool_.run(static_cast<int>(tape.slices.size()), [&](int i) { unroll_slice(context, arrays, tape.slices[i]); });
 
   if (call.loss_sum) {
     double sum = 0;
@@ -146,8 +145,7 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   arrays.add = call.add;
 
   const FlushDenormals flush;
-  pool_.run(static_cast<int>(tape.slices.size()),
-            [&](int i) { pull_back_slice(context, arrays, tape.slices[static_cast<std::size_t>(i)]); });
+  pool_.run(static_cast<int>(tape.slices.size()), [&](int i) { pull_back_slice(context, arrays, tape.slices[i]); });
   if (gradient) collector_.run(context, arrays, tape.slices, call.add, pool_, gradient);
 }
 

@@ -244,7 +244,7 @@ class LayerStep {
     Product& product = product_;
     aim_sums(product, p, input, state);
     context_.products.multiply(product);
-    if (layer_.cell->shape.joint) return;
+    if (layer_.cell->shape.joint || packed_.recurrent.panels() == 0) return;
     product.columns = packed_.recurrent.columns(p);
     aim(product.term[0], state, tape_.hidden, packed_.recurrent, p);
     product.c = recurrent_sums(p);
@@ -319,10 +319,10 @@ void move_last_slot(const Context& context, Slice& slice, int slot) {
 
 /// Behind the steps from `first` on that a single row takes in one call: none is held, none but the first is reset.
 int end_of_run(const Window& window, const Slice& slice, int first, int end) {
-  if (window.reset.empty()) return end;
+  if (window.flags.empty()) return end;
   if (window.holds_at(first, slice.first)) return first;
   int next = first + 1;
-  while (next < end && window.flag_at(next, slice.first) == 0) ++next;
+  while (next < end && window.flag_at(next, slice.first) == StepFlag::go_on) ++next;
   return next;
 }
 

@@ -30,8 +30,8 @@ class HeadBlock {
   bool full() const { return rows_ == static_cast<int>(work_.step.size()); }
 
   void add(int step, int row) {
-    work_.step[static_cast<std::size_t>(rows_)] = step;
-    work_.row[static_cast<std::size_t>(rows_)] = row;
+    work_.step[rows_] = step;
+    work_.row[rows_] = row;
     const int top = static_cast<int>(slice_.layers.size()) - 1;
     float* to = work_.hidden.data() + rows_ * hidden_stride_;
     copy_padded(slice_.state(top, 0, step - pass_.base + 1) + row * hidden_stride_, hidden_stride_, to);
@@ -70,7 +70,7 @@ class HeadBlock {
   }
 
   void mask_logits(int i, float* values) {
-    const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
+    const int step = work_.step[i], row = work_.row[i];
     multiply_by_mask(context_, logits_dropout_, pass_.window, slice_, step, row, values,
                      context_.model.linear_outputs());
   }
@@ -87,8 +87,7 @@ class HeadBlock {
   void finish_row(int i) {
     const Window& window = pass_.window;
     const int outputs = context_.model.outputs();
-    const int step = work_.step[static_cast<std::size_t>(i)],
-              row = slice_.first + work_.row[static_cast<std::size_t>(i)];
+    const int step = work_.step[i], row = slice_.first + work_.row[i];
     const std::size_t at = static_cast<std::size_t>(step) * window.batch + row;
     float* z = work_.outputs.data() + i * output_stride_;
     if (logits_masked()) mask_logits(i, z);
@@ -130,7 +129,7 @@ class HeadBlock {
   }
 
   void scatter_row(int i) {
-    const int step = work_.step[static_cast<std::size_t>(i)], row = work_.row[static_cast<std::size_t>(i)];
+    const int step = work_.step[i], row = work_.row[i];
     float* d = work_.d_hidden.data() + i * hidden_stride_;
     if (masked()) mask(step, row, d);
     copy_padded(d, hidden_stride_, slice_.sent_back(step, row));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "throughtime/index.h"
+
 namespace throughtime::cpu {
 
 namespace {
@@ -101,8 +103,10 @@ PackedLayer::PackedLayer(const Layer& layer, bool needs_input_gradient) {
   const int early = shape.recurrent_rows - shape.late_rows;
   const int units = panel_units(std::max(shape.input_rows, shape.recurrent_rows));
   input = ForwardPanels(shape.input_rows, layer.hidden, layer.inputs, units);
-  recurrent = ForwardPanels(early, layer.hidden, layer.hidden, units);
-  recurrent_back = BackwardPanels(early, layer.hidden, layer.hidden);
+  if (early > 0) {
+    recurrent = ForwardPanels(early, layer.hidden, layer.hidden, units);
+    recurrent_back = BackwardPanels(early, layer.hidden, layer.hidden);
+  }
   if (shape.late_rows > 0) {
     late = ForwardPanels(shape.late_rows, layer.hidden, layer.hidden, units);
     late_back = BackwardPanels(shape.late_rows, layer.hidden, layer.hidden);
@@ -110,8 +114,7 @@ PackedLayer::PackedLayer(const Layer& layer, bool needs_input_gradient) {
   if (needs_input_gradient) input_back = BackwardPanels(shape.input_rows, layer.hidden, layer.inputs);
   input_bias = Array(input.width());
   recurrent_bias = Array(recurrent.width() + late.width());
-  if (layer.cell->fast_map.apply)
-    effective = Array(static_cast<std::size_t>(shape.recurrent_rows) * layer.hidden * layer.hidden);
+  if (layer.cell->fast_map.apply) effective = Array(elements(shape.recurrent_rows, layer.hidden, layer.hidden));
 }
 
 void PackedLayer::pack(const Layer& layer, const ParameterLayout& layout, const float* parameters) {
@@ -128,8 +131,8 @@ void PackedLayer::pack(const Layer& layer, const ParameterLayout& layout, const 
   recurrent.pack(recurrent_weights);
   recurrent_back.pack(recurrent_weights);
   if (shape.late_rows > 0) {
-    const float* late_weights = recurrent_weights + static_cast<std::size_t>(shape.recurrent_rows - shape.late_rows) *
-                                                        layer.hidden * layer.hidden;
+    const int early = shape.recurrent_rows - shape.late_rows;
+    const float* late_weights = recurrent_weights + elements(early, layer.hidden, layer.hidden);
     late.pack(late_weights);
     late_back.pack(late_weights);
   }

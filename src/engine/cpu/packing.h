@@ -78,7 +78,7 @@ struct PackedLayer {
   PackedLayer(const Layer& layer, bool needs_input_gradient);
   void pack(const Layer& layer, const ParameterLayout& layout, const float* parameters);
 
-  ForwardPanels input, recurrent, late;
+  ForwardPanels input, recurrent, late;  // without panels where the cell has no such rows
   BackwardPanels input_back, recurrent_back, late_back;
   Array input_bias;      // in the order of input's panels; a joint cell's holds both biases
   Array recurrent_bias;  // per panel: early rows, then late rows

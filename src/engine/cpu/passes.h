@@ -3,7 +3,6 @@
 #include <span>
 #include <vector>
 
-#include "cells/row_steps.h"
 #include "engine/cpu/packing.h"
 #include "engine/cpu/products.h"
 #include "engine/cpu/tape.h"
@@ -56,7 +55,9 @@ struct PullBackArrays {
 
 /// Whether the gradient of a layer's recurrent weights lies in a slice as in the flat vector: then a slice that has no
 /// others beside it sums it up there.
-inline bool written_in_place(const Layer& layer) { return !layer.cell->fast_map.apply && layer.hidden % kPad == 0; }
+inline bool written_in_place(const Layer& layer) {
+  return layer.weight_hh >= 0 && !layer.cell->fast_map.apply && layer.hidden % kPad == 0;
+}
 
 /// Carries the rows of one slice through the window.
 void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice);

@@ -33,7 +33,7 @@ bool copy_state_with_resets(const Context& context, const Window& window, Slice&
 }
 
 bool holds_rows(const Window& window, const Slice& slice, int step) {
-  if (window.reset.empty()) return false;
+  if (window.flags.empty()) return false;
   bool any = false;
   for (int r = 0; r < slice.rows; ++r) any |= window.holds_at(step, slice.first + r);
   return any;

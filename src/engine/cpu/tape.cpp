@@ -22,7 +22,7 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
   slices.resize(static_cast<std::size_t>(count_of_slices));
   int first = 0;
   for (int i = 0; i < count_of_slices; ++i) {
-    Slice& slice = slices[static_cast<std::size_t>(i)];
+    Slice& slice = slices[i];
     slice.first = first;
     slice.rows = (shape.batch - first + count_of_slices - i - 1) / (count_of_slices - i);
     first += slice.rows;

@@ -357,7 +357,7 @@ bool RankEngine::prepare_scatter(Buffer rows, int width, std::span<const std::in
 void RankEngine::add_own_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) {
   const std::span<const std::int64_t> own = own_rows(at(rows), indices.size());
   to_.clear();
-  for (const std::int64_t row : own) to_.push_back(indices[static_cast<std::size_t>(row)]);
+  for (const std::int64_t row : own) to_.push_back(indices[row]);
   if (!own_rows_ || own_rows_.size < rows.size) own_rows_ = inner().allocate(rows.size);
   inner().gather_rows(rows, width, own, own_rows_);
   inner().scatter_add_rows(own_rows_, width, to_, table);

@@ -7,6 +7,7 @@
 
 #include "engine/ranks/row_window.h"
 #include "throughtime/engine.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
@@ -39,7 +40,7 @@ class RankTape final : public Tape {
 
  private:
   std::span<const std::int64_t> rows_of(int steps) const {
-    return std::span(rows_).first(static_cast<std::size_t>(steps) * static_cast<std::size_t>(share_.count));
+    return std::span(rows_).first(elements(steps, share_.count));
   }
 
   Engine& inner_;

@@ -31,7 +31,7 @@ const Window& RowWindow::cut(const Window& whole, RowShare share) {
   cut_entries(whole.start, 1, whole.batch, 1, share, window_.start);
   cut_entries(whole.example, 1, whole.batch, 1, share, window_.example);
   cut_entries(whole.weight, whole.steps, whole.batch, 1, share, window_.weight);
-  cut_entries(whole.reset, whole.steps, whole.batch, 1, share, window_.reset);
+  cut_entries(whole.flags, whole.steps, whole.batch, 1, share, window_.flags);
   cut_targets(whole, share);
   window_.mask_key = whole.mask_key;
   window_.mask_step = whole.mask_step;

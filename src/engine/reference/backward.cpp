@@ -133,7 +133,7 @@ void add_recurrent_gradient(const Pass& pass, double* gradient) {
     double* d_raw = pass.block_of(gradient, layer.weight_hh);
     if (layer.cell->reference_map.adjoint)
       layer.cell->reference_map.adjoint(layer.options, layer.hidden, d_effective.data(), d_raw);
-    else
+    else if (d_raw)
       add(static_cast<int>(d_effective.size()), d_effective.data(), d_raw);
   }
 }

@@ -129,7 +129,7 @@ void make_effective_weights(const Pass& pass) {
     const double* raw = pass.block(layer.weight_hh);
     if (layer.cell->reference_map.apply)
       layer.cell->reference_map.apply(layer.options, layer.hidden, raw, effective.data());
-    else
+    else if (raw)
       std::copy_n(raw, effective.size(), effective.data());
   }
 }
@@ -140,7 +140,7 @@ void gather_input(const Pass& pass, int step, int row) {
   std::fill(raw.begin(), raw.end(), 0.0);
   const Place place = place_at(pass.window, step, row);
   if (place.padding) return;
-  if (input.vocabulary > 0 && input.tokens == TokenInput::one_hot) raw[static_cast<std::size_t>(place.token())] = 1.0;
+  if (input.vocabulary > 0 && input.tokens == TokenInput::one_hot) raw[place.token()] = 1.0;
   if (input.vocabulary > 0 && input.tokens == TokenInput::embedding)
     std::copy_n(pass.block(pass.model.embedding) + static_cast<std::size_t>(place.token()) * input.embedding,
                 input.embedding, raw.data());
@@ -152,7 +152,7 @@ void mask_input(const Pass& pass, int step, int row, double* values) {
 }
 
 void mask_between(const Pass& pass, int step, int row, int layer, double* values) {
-  const int width = pass.model.layers()[static_cast<std::size_t>(layer)].inputs;
+  const int width = pass.model.layers()[layer].inputs;
   apply_mask(pass, between_dropout(pass.model.config().dropout, layer), step, row, width, values);
 }
 

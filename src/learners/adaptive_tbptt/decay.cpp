@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/names.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -14,7 +14,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double smallest_log = -50;  // ols_all_lags drops what lies below
 
-bool usable(const std::vector<double>& y, int k) { return y[static_cast<std::size_t>(k)] != -infinite; }
+bool usable(const std::vector<double>& y, int k) { return y[k] != -infinite; }
 
 int count_usable(const std::vector<double>& y, int first, int last) {
   int count = 0;
@@ -22,15 +22,34 @@ int count_usable(const std::vector<double>& y, int first, int last) {
   return count;
 }
 
-double slope(const std::vector<double>& y, int from, int to) {
-  return (y[static_cast<std::size_t>(to)] - y[static_cast<std::size_t>(from)]) / (to - from);
+double slope(const std::vector<double>& y, int from, int to) { return (y[to] - y[from]) / (to - from); }
+
+bool DecayOptions::*flag_of(DecayVariant variant) {
+  switch (variant) {
+    case DecayVariant::mean_of_logs:
+      return &DecayOptions::mean_of_logs;
+    case DecayVariant::phi_from_one:
+      return &DecayOptions::phi_from_one;
+    case DecayVariant::tau_twice:
+      return &DecayOptions::tau_twice;
+    case DecayVariant::tight_tail:
+      return &DecayOptions::tight_tail;
+    case DecayVariant::ols_all_lags:
+      return &DecayOptions::ols_all_lags;
+    case DecayVariant::max_from_tau:
+      return &DecayOptions::max_from_tau;
+    case DecayVariant::global_lower_bound:
+      return &DecayOptions::global_lower_bound;
+    case DecayVariant::unit_bias:
+      break;
+  }
+  return &DecayOptions::unit_bias;
 }
 
 }  // namespace
 
 void reserve(PhiMeans& means, int lags) {
-  for (std::vector<double>* list : {&means.phi, &means.log_phi, &means.gradient})
-    list->reserve(static_cast<std::size_t>(lags) + 1);
+  for (std::vector<double>* list : {&means.phi, &means.log_phi, &means.gradient}) list->reserve(elements(lags) + 1);
 }
 
 double regression_slope(const std::vector<double>& y, int first, int last) {
@@ -40,14 +59,14 @@ double regression_slope(const std::vector<double>& y, int first, int last) {
   for (int k = first; k <= last; ++k) {
     if (!usable(y, k)) continue;
     mean_k += k;
-    mean_y += y[static_cast<std::size_t>(k)];
+    mean_y += y[k];
   }
   mean_k /= count;
   mean_y /= count;
   double products = 0, squares = 0;
   for (int k = first; k <= last; ++k) {
     if (!usable(y, k)) continue;
-    products += (k - mean_k) * (y[static_cast<std::size_t>(k)] - mean_y);
+    products += (k - mean_k) * (y[k] - mean_y);
     squares += (k - mean_k) * (k - mean_k);
   }
   return products / squares;
@@ -84,10 +103,9 @@ double quantile_slope(const std::vector<double>& y, int first, int last, double 
 DecayEstimate::DecayEstimate(const DecayOptions& options, int lags) : options_(options) {
   if (options.phi_from_one) ++options_.tail;
   require_range("estimate", "tau", options_.tail, 1, lags - 1);
-  for (std::vector<double>* list : {&phi_, &gradient_, &largest_, &y_})
-    list->reserve(static_cast<std::size_t>(lags) + 1);
-  const auto fitted = static_cast<std::size_t>(lags - options_.tail) + 1;
-  if (options.decay == "quantile") slopes_.reserve(fitted * (fitted - 1) / 2);
+  for (std::vector<double>* list : {&phi_, &gradient_, &largest_, &y_}) list->reserve(elements(lags) + 1);
+  const std::size_t fitted = elements(lags - options_.tail) + 1;
+  if (options.decay == DecayRule::quantile) slopes_.reserve(fitted * (fitted - 1) / 2);
 }
 
 DecayEstimate::DecayEstimate(const PhiMeans& means, const DecayOptions& options)
@@ -119,25 +137,26 @@ void DecayEstimate::fit(const PhiMeans& means) {
 }
 
 double DecayEstimate::log_beta() {
-  if (options_.decay == "max") return max_slope(y_, options_.tail, lags(), options_.max_from_tau);
-  if (options_.decay == "quantile") return quantile_slope(y_, options_.tail, lags(), options_.quantile, slopes_);
+  if (options_.decay == DecayRule::max) return max_slope(y_, options_.tail, lags(), options_.max_from_tau);
+  if (options_.decay == DecayRule::quantile)
+    return quantile_slope(y_, options_.tail, lags(), options_.quantile, slopes_);
   if (!options_.ols_all_lags) return regression_slope(y_, options_.tail, lags());
   for (double& value : y_)
     if (value < smallest_log) value = -infinite;
   return regression_slope(y_, 0, lags());
 }
 
-double DecayEstimate::gradient_size(int k) const { return gradient_[static_cast<std::size_t>(std::min(k, lags()))]; }
+double DecayEstimate::gradient_size(int k) const { return gradient_[std::min(k, lags())]; }
 
 double DecayEstimate::absolute_bias(int k) const {
   const int tau = options_.tail;
   if (!decays()) return options_.unit_bias && k < tau ? 1 : infinite;
   // Without a slope (fewer than two usable lags) the tail counts as zero.
-  const double at_tau = beta_ > 0 ? phi_[static_cast<std::size_t>(tau)] : 0;
+  const double at_tau = beta_ > 0 ? phi_[tau] : 0;
   if (k >= tau) return at_tau * std::pow(beta_, k - tau + (options_.tight_tail ? 1 : 0)) / (1 - beta_);
   const bool twice = options_.tau_twice && !(options_.phi_from_one && k == tau - 1);
   double sum = twice ? at_tau : 0;
-  for (int j = k + 1; j < tau; ++j) sum += phi_[static_cast<std::size_t>(j)];
+  for (int j = k + 1; j < tau; ++j) sum += phi_[j];
   return sum + at_tau / (1 - beta_);
 }
 
@@ -147,7 +166,7 @@ double DecayEstimate::relative_bias(int k) const {
     least = -infinite;
     for (int j = 0; j < lags(); ++j) least = std::max(least, gradient_size(j + 1) - absolute_bias(j));
   } else {
-    least = largest_[static_cast<std::size_t>(std::min(k, lags()))];
+    least = largest_[std::min(k, lags())];
     if (k > lags()) least = std::max(least, gradient_size(k) - absolute_bias(k));
   }
   return least > 0 ? absolute_bias(k) / least : infinite;
@@ -178,28 +197,10 @@ DecayOptions decay_options(const EstimateConfig& config) {
   options.tail = config.tail > 0 ? config.tail : std::max(1, static_cast<int>(0.9 * config.lags));
   options.decay = config.decay;
   options.quantile = config.quantile;
-  if (!std::ranges::count(decay_names(), config.decay))
-    refuse_unknown("estimate", "decay", config.decay, decay_names());
   require_range("estimate", "quantile", config.quantile, 0.0, 1.0);
-  const std::vector<bool*> flags = {&options.mean_of_logs,       &options.phi_from_one, &options.tau_twice,
-                                    &options.tight_tail,         &options.ols_all_lags, &options.max_from_tau,
-                                    &options.global_lower_bound, &options.unit_bias};
-  const std::vector<std::string> names = decay_variant_names();
-  for (const std::string& variant : config.variants) {
-    const auto known = std::ranges::find(names, variant);
-    if (known == names.end()) refuse_unknown("estimate", "variant", variant, names);
-    *flags[static_cast<std::size_t>(known - names.begin())] = true;
-  }
+  for (const DecayVariant variant : config.variants) options.*flag_of(variant) = true;
   require_range("estimate", "tail (tau)", options.tail, 1, config.lags - (options.phi_from_one ? 2 : 1));
   return options;
 }
-
-std::vector<std::string> decay_names() { return {"regression", "max", "quantile"}; }
-std::vector<std::string> decay_variant_names() {
-  return {"mean_of_logs", "phi_from_one", "tau_twice",          "tight_tail",
-          "ols_all_lags", "max_from_tau", "global_lower_bound", "unit_bias"};
-}
-std::vector<std::string> phi_norm_names() { return {"euclidean", "per_layer", "weighted"}; }
-std::vector<std::string> gradient_size_names() { return {"norms", "vectors", "exact"}; }
 
 }  // namespace throughtime

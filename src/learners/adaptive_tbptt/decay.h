@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "throughtime/learner_config.h"
+#include "throughtime/learners/estimate.h"
 
 namespace throughtime {
 
@@ -18,19 +17,19 @@ struct PhiMeans {
   std::vector<double> gradient = {};  // [R + 1]: C_k where it is no sum of phi: |sum of mean vectors|, or |g_k| / M
 };
 
-/// Everything that the estimators need to know.
+/// Everything that the estimators need to know; the flags are those of DecayVariant.
 struct DecayOptions {
   int tail = 0;  // tau
-  std::string decay = "regression";
+  DecayRule decay = DecayRule::regression;
   double quantile = 0.1;
-  bool mean_of_logs = false;        // the mean after the logarithm
-  bool phi_from_one = false;        // 11: phi_0 is left out and tau is one lag later
-  bool tau_twice = false;           // 12: phi_tau in the sum and in the tail
-  bool tight_tail = false;          // 13: the tail of a geometric sequence for K >= tau
-  bool ols_all_lags = false;        // 14: the regression takes every lag with log phi >= -50
-  bool max_from_tau = false;        // 15: only pairs that begin at tau
-  bool global_lower_bound = false;  // 16: one lower bound for all K, from C one lag further on
-  bool unit_bias = false;           // 18: with beta >= 1 the bias is 1 for K < tau, instead of unknown
+  bool mean_of_logs = false;
+  bool phi_from_one = false;
+  bool tau_twice = false;
+  bool tight_tail = false;
+  bool ols_all_lags = false;
+  bool max_from_tau = false;
+  bool global_lower_bound = false;
+  bool unit_bias = false;
 };
 
 /// Room for R + 1 numbers in each list.
@@ -83,10 +82,5 @@ double quantile_slope(const std::vector<double>& y, int first, int last, double 
 EstimateConfig with_fitting_lags(EstimateConfig config, std::int64_t row_steps);
 /// The options that a configuration of `lags` lags describes; refuses values that cannot be.
 DecayOptions decay_options(const EstimateConfig& config);
-
-std::vector<std::string> decay_names();
-std::vector<std::string> decay_variant_names();
-std::vector<std::string> phi_norm_names();
-std::vector<std::string> gradient_size_names();
 
 }  // namespace throughtime

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -32,18 +32,32 @@ void mean_of(const std::vector<PhiMeans>& draws, PhiMeans& mean) {
 
 }  // namespace
 
-TruncationEstimator::TruncationEstimator(Engine& engine, const EstimateConfig& config, int batch,
-                                         PositionFunction positions)
-    : config_(config),
-      collector_(engine, config, batch, std::move(positions)),
-      estimate_(decay_options(config), config.lags) {
+void check_estimates(const EstimateConfig& config, const Model& model, const StretchShape& shape) {
+  const EstimateConfig fitting = with_fitting_lags(config, shape.row_steps);
+  decay_options(fitting);
   if (config.repeats < 1) refuse("estimate", "repeats must be at least 1, got {}", config.repeats);
-  if (config.logged < 0) refuse("estimate", "logged estimates must be 0 or more, got {}", config.logged);
-  chosen_by_.resize(static_cast<std::size_t>(config.repeats));
-  logged_.resize(static_cast<std::size_t>(config.logged));
-  for (PhiMeans& means : chosen_by_) reserve(means, config.lags);
-  for (PhiMeans& means : logged_) reserve(means, config.lags);
-  reserve(mean_, config.lags);
+  if (config.logged < 0) refuse("estimate", "logged_estimates must be 0 or more, got {}", config.logged);
+  if (config.every < 0) refuse("estimate", "estimate_every must be 0 (once per epoch) or more, got {}", config.every);
+  check_places(fitting, model, shape.batch, shape.positions);
+}
+
+int stream_past(const EstimateConfig& config) {
+  constexpr int choices = 1000;  // ends of a place
+  const EstimateConfig endless = with_fitting_lags(config, 0);
+  require_range("estimate", "lags", endless.lags, 1, 1'000'000);
+  require_range("estimate", "burn_in", endless.burn_in, 0, 1'000'000);
+  return endless.burn_in + endless.lags + choices;
+}
+
+TruncationEstimator::TruncationEstimator(Engine& engine, const EstimateConfig& config, const StretchShape& shape)
+    : config_(with_fitting_lags(config, shape.row_steps)),
+      collector_(engine, config_, shape.batch, shape.positions),
+      estimate_(decay_options(config_), config_.lags) {
+  chosen_by_.resize(elements(config_.repeats));
+  logged_.resize(elements(config_.logged));
+  for (PhiMeans& means : chosen_by_) reserve(means, config_.lags);
+  for (PhiMeans& means : logged_) reserve(means, config_.lags);
+  reserve(mean_, config_.lags);
   biases_.reserve(std::max(chosen_by_.size(), logged_.size()));
 }
 
@@ -80,8 +94,10 @@ void TruncationEstimator::note(const std::vector<PhiMeans>& draws, int truncatio
   bias_high_ = quantile(biases_, 0.975);
 }
 
-std::vector<Diagnostic> TruncationEstimator::diagnostics() const {
-  return {{"beta", beta_},
+std::vector<Diagnostic> TruncationEstimator::diagnostics(int truncation, std::int64_t rows) const {
+  return {{"truncation", static_cast<double>(truncation)},
+          {"rows", static_cast<double>(rows)},
+          {"beta", beta_},
           {"kappa", kappa_},
           {"relative_bias", bias_},
           {"relative_bias_low", bias_low_},

@@ -12,7 +12,7 @@ LagGradients::LagGradients(Engine& engine, int steps, int rows)
     : engine_(engine),
       tape_(engine.make_tape({.steps = steps, .batch = rows, .keep = Keep::gradient, .losses = 1})),
       gradient_(engine.allocate(engine.model().parameters().size())),
-      cotangent_(engine.allocate(static_cast<std::size_t>(rows) * engine.model().state_size())),
+      cotangent_(engine.allocate(elements(rows, engine.model().state_size()))),
       values_(gradient_.size) {}
 
 void LagGradients::run(const Window& window, Buffer parameters, bool training, const Visit& visit) {
@@ -40,14 +40,14 @@ std::size_t LagGradients::tape_bytes(Engine& engine, int steps, int rows) {
     return engine.make_tape({.steps = length, .batch = rows, .keep = Keep::gradient, .losses = 1})->activation_bytes();
   };
   const std::size_t one = bytes(1), two = bytes(2);
-  return one + static_cast<std::size_t>(steps - 1) * (two - one);
+  return one + elements(steps - 1) * (two - one);
 }
 
 ImmediateJacobian::ImmediateJacobian(Engine& engine)
     : engine_(engine),
       burn_in_(engine, 1),
       tape_(engine.make_tape({.steps = 1, .batch = 1, .keep = Keep::gradient})),
-      state_(engine.allocate(static_cast<std::size_t>(engine.model().state_size()))),
+      state_(engine.allocate(elements(engine.model().state_size()))),
       cotangent_(engine.allocate(state_.size)),
       gradient_(engine.allocate(engine.model().parameters().size())),
       unit_(state_.size),
@@ -82,19 +82,19 @@ const std::vector<double>& ImmediateJacobian::row_lengths() {
   std::fill(lengths_.begin(), lengths_.end(), 0.0);
   for (const Layer& layer : model.layers())
     for (int tensor = 0; tensor < layer.cell->shape.states; ++tensor) {
-      const auto first = static_cast<std::size_t>(layer.state_offset + tensor * layer.hidden);
+      const int first = layer.state_offset + tensor * layer.hidden;
       std::fill(unit_.begin(), unit_.end(), 0.0);
-      std::fill_n(unit_.begin() + static_cast<std::ptrdiff_t>(first), layer.hidden, 1.0);
+      std::fill_n(unit_.begin() + first, layer.hidden, 1.0);
       pull_back(values_);
       for (const int index : {layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh}) {
         if (index < 0) continue;
         const ParameterBlock& block = model.parameters().block(index);
         if (block.shape[0] % layer.hidden != 0) continue;  // raw weights that are no rows of units
-        const std::size_t columns = block.size() / static_cast<std::size_t>(block.shape[0]);
+        const std::size_t columns = block.size() / elements(block.shape[0]);
         for (int row = 0; row < block.shape[0]; ++row)
           for (std::size_t column = 0; column < columns; ++column) {
-            const double value = values_[block.offset + static_cast<std::size_t>(row) * columns + column];
-            lengths_[first + static_cast<std::size_t>(row % layer.hidden)] += value * value;
+            const double value = values_[block.offset + elements(row) * columns + column];
+            lengths_[first + row % layer.hidden] += value * value;
           }
       }
     }

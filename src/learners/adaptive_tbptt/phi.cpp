@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "core/names.h"
 #include "learners/support.h"
 #include "throughtime/error.h"
 
@@ -15,51 +14,49 @@ namespace {
 constexpr int jacobian_places = 8;        // where dH/dW is looked at
 constexpr int largest_exact_state = 256;  // of a model whose M is computed
 
-bool has_variant(const EstimateConfig& config, const std::string& name) {
-  return std::ranges::count(config.variants, name) > 0;
-}
+int count_places(const EstimateConfig& config, int batch) { return config.positions > 0 ? config.positions : batch; }
 
 }  // namespace
+
+void check_places(const EstimateConfig& config, const Model& model, int batch, const PositionFunction& positions) {
+  if (!positions) refuse("estimate", "there is no training data to draw places from");
+  if (model.state_size() < 1) refuse("estimate", "the model has no recurrence, so no gradient flows from step to step");
+  if (config.burn_in < 0) refuse("estimate", "burn_in must be 0 or more, got {}", config.burn_in);
+  if (config.gradient_size == GradientSize::exact && model.state_size() > largest_exact_state)
+    refuse("estimate", "gradient_size = exact is for states of at most {} numbers, this model's has {}",
+           largest_exact_state, model.state_size());
+  positions(0, count_places(config, batch), config.burn_in + config.lags);  // refuses data that is too short
+}
 
 PhiCollector::PhiCollector(Engine& engine, const EstimateConfig& config, int batch, PositionFunction positions)
     : engine_(engine),
       config_(config),
       positions_(std::move(positions)),
-      places_(config.positions > 0 ? config.positions : batch),
+      places_(count_places(config, batch)),
       state_size_(engine.model().state_size()),
-      needs_vectors_(config.norm != "euclidean" || config.gradient_size == "vectors"),
+      needs_vectors_(config.norm != PhiNorm::euclidean || config.gradient_size == GradientSize::vectors),
       burn_in_(engine, places_) {
-  if (!positions_) refuse("estimate", "there is no training data to draw places from");
-  if (state_size_ < 1) refuse("estimate", "the model has no recurrence, so no gradient flows from step to step");
-  if (!std::ranges::count(phi_norm_names(), config.norm))
-    refuse_unknown("estimate", "norm", config.norm, phi_norm_names());
-  if (!std::ranges::count(gradient_size_names(), config.gradient_size))
-    refuse_unknown("estimate", "gradient_size", config.gradient_size, gradient_size_names());
-  if (config.burn_in < 0) refuse("estimate", "burn_in must be 0 or more, got {}", config.burn_in);
-  if (config.gradient_size == "exact" && state_size_ > largest_exact_state)
-    refuse("estimate", "gradient_size = exact is for states of at most {} numbers, this model's has {}",
-           largest_exact_state, state_size_);
-  positions_(0, places_, steps());  // refuses data that is too short
-  const auto rows = static_cast<std::size_t>(places_), state = static_cast<std::size_t>(state_size_);
+  check_places(config, engine.model(), batch, positions_);
+  const std::size_t rows = elements(places_), state = elements(state_size_), lags = elements(config.lags) + 1;
   tape_ = engine.make_tape({.steps = config.lags, .batch = places_, .keep = Keep::state, .losses = 1});
   state_ = engine.allocate(rows * state);
-  values_.resize((static_cast<std::size_t>(config.lags) + 1) * rows * (needs_vectors_ ? state : 1));
+  values_.resize(lags * rows * (needs_vectors_ ? state : 1));
   taps_ = engine.allocate(values_.size());
-  if (config.norm == "weighted" || config.gradient_size == "exact")
+  if (config.norm == PhiNorm::weighted || config.gradient_size == GradientSize::exact)
     jacobian_ = std::make_unique<ImmediateJacobian>(engine);
-  if (config.gradient_size == "exact") {
+  if (config.gradient_size == GradientSize::exact) {
     jacobian_->reserve_norm();
     gradients_ = std::make_unique<LagGradients>(engine, steps(), places_);
   }
-  if (config.norm == "weighted") weights_.resize(state);
+  if (config.norm == PhiNorm::weighted) weights_.resize(state);
   if (needs_vectors_) sum_.resize(state);
   throughtime::reserve(part_, config.lags, places_);
   throughtime::reserve(sample_.means, config.lags);
-  sample_.draws.resize(rows * (static_cast<std::size_t>(config.lags) + 1));
+  sample_.draws.resize(rows * lags);
 }
 
 const PhiSample& PhiCollector::collect(Buffer parameters, std::uint64_t draw) {
-  if (config_.norm == "weighted") weigh(parameters, draw);
+  if (config_.norm == PhiNorm::weighted) weigh(parameters, draw);
   sample_.means.gradient.clear();
   if (gradients_) measure_gradients(places_of(draw), parameters, draw);
   pull_back(places_of(draw), parameters);
@@ -69,7 +66,7 @@ const PhiSample& PhiCollector::collect(Buffer parameters, std::uint64_t draw) {
 }
 
 void PhiCollector::take_means() {
-  const std::size_t lags = static_cast<std::size_t>(config_.lags) + 1;
+  const std::size_t lags = elements(config_.lags) + 1;
   PhiMeans& means = sample_.means;
   means.phi.assign(lags, 0.0);
   means.log_phi.assign(lags, -std::numeric_limits<double>::infinity());
@@ -77,7 +74,7 @@ void PhiCollector::take_means() {
     double logs = 0;
     int positive = 0;
     for (int s = 0; s < places_; ++s) {
-      const double phi = sample_.draws[static_cast<std::size_t>(s) * lags + k];
+      const double phi = sample_.draws[elements(s) * lags + k];
       means.phi[k] += phi / places_;
       if (phi == 0) continue;
       logs += std::log(phi);
@@ -105,23 +102,23 @@ void PhiCollector::pull_back(const Window& window, Buffer parameters) {
 
 /// Entry i of the taps is the state before cell i: the one of lag R - i.
 void PhiCollector::take_norms() {
-  const auto lags = static_cast<std::size_t>(config_.lags) + 1, rows = static_cast<std::size_t>(places_);
+  const std::size_t lags = elements(config_.lags) + 1, rows = elements(places_);
   for (std::size_t k = 0; k < lags; ++k)
     for (std::size_t s = 0; s < rows; ++s) sample_.draws[s * lags + k] = values_[(lags - 1 - k) * rows + s];
 }
 
 void PhiCollector::take_vectors() {
-  const auto lags = static_cast<std::size_t>(config_.lags) + 1, rows = static_cast<std::size_t>(places_);
-  const auto state = static_cast<std::size_t>(state_size_);
+  const std::size_t lags = elements(config_.lags) + 1, rows = elements(places_);
+  const std::size_t state = elements(state_size_);
   std::fill(sum_.begin(), sum_.end(), 0.0);
-  const std::size_t first_summed = has_variant(config_, "phi_from_one") ? 1 : 0;
+  const std::size_t first_summed = std::ranges::count(config_.variants, DecayVariant::phi_from_one) > 0 ? 1 : 0;
   for (std::size_t k = 0; k < lags; ++k) {
     for (std::size_t s = 0; s < rows; ++s) {
       const double* cotangent = values_.data() + ((lags - 1 - k) * rows + s) * state;
       sample_.draws[s * lags + k] = norm(cotangent);
       for (std::size_t i = 0; i < state && k >= first_summed; ++i) sum_[i] += cotangent[i] / places_;
     }
-    if (config_.gradient_size == "vectors") sample_.means.gradient.push_back(norm(sum_.data()));
+    if (config_.gradient_size == GradientSize::vectors) sample_.means.gradient.push_back(norm(sum_.data()));
   }
 }
 
@@ -129,12 +126,12 @@ double PhiCollector::norm(const double* cotangent) const {
   const auto length = [&](int first, int count) {
     double squares = 0;
     for (int i = first; i < first + count; ++i) {
-      const double weighted = cotangent[i] * (weights_.empty() ? 1 : weights_[static_cast<std::size_t>(i)]);
+      const double weighted = cotangent[i] * (weights_.empty() ? 1 : weights_[i]);
       squares += weighted * weighted;
     }
     return std::sqrt(squares);
   };
-  if (config_.norm != "per_layer") return length(0, state_size_);
+  if (config_.norm != PhiNorm::per_layer) return length(0, state_size_);
   double sum = 0;
   for (const Layer& layer : engine_.model().layers())
     sum += length(layer.state_offset, layer.cell->shape.states * layer.hidden);
@@ -145,8 +142,7 @@ double PhiCollector::norm(const double* cotangent) const {
 void PhiCollector::weigh(Buffer parameters, std::uint64_t draw) {
   std::fill(weights_.begin(), weights_.end(), 0.0);
   for (int i = 0; i < jacobian_places; ++i) {
-    jacobian_->look_at(positions_(draw * jacobian_places + static_cast<std::uint64_t>(i), 1, config_.burn_in + 1),
-                       parameters, config_.dropout);
+    jacobian_->look_at(positions_(draw * jacobian_places + i, 1, config_.burn_in + 1), parameters, config_.dropout);
     const std::vector<double>& lengths = jacobian_->row_lengths();
     for (std::size_t u = 0; u < lengths.size(); ++u) weights_[u] += lengths[u] * lengths[u] / jacobian_places;
   }
@@ -169,8 +165,7 @@ void PhiCollector::measure_gradients(const Window& window, Buffer parameters, st
 double PhiCollector::largest_jacobian(Buffer parameters, std::uint64_t draw) {
   double largest = 0;
   for (int i = 0; i < jacobian_places; ++i) {
-    jacobian_->look_at(positions_(draw * jacobian_places + static_cast<std::uint64_t>(i), 1, config_.burn_in + 1),
-                       parameters, config_.dropout);
+    jacobian_->look_at(positions_(draw * jacobian_places + i, 1, config_.burn_in + 1), parameters, config_.dropout);
     largest = std::max(largest, jacobian_->norm());
   }
   return largest;

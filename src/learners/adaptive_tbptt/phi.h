@@ -17,12 +17,16 @@ struct PhiSample {
   std::vector<double> draws;  // [S, R + 1]: the phi_k of each place
 };
 
+/// Refuses estimates that this model or its training data does not allow. `batch`: places per draw where the
+/// configuration leaves them open.
+void check_places(const EstimateConfig& config, const Model& model, int batch, const PositionFunction& positions);
+
 /// Measures phi_k = |dL_s/dh_{s-k}| for lags 0 ... R (Eq. 18): from the zero state over the burn-in, then R cells whose
 /// states are kept, then a pull-back of cotangents alone. Touches nothing but its own buffers: parameters, gradients,
 /// optimizers, learners' states and the counters of other random numbers stay as they are.
 class PhiCollector {
  public:
-  /// `batch`: places per draw where the configuration leaves them open. Refuses data that is too short.
+  /// Refuses what `check_places` does.
   PhiCollector(Engine& engine, const EstimateConfig& config, int batch, PositionFunction positions);
 
   /// Draw number `draw`: another number, other places. It lives until the next call, which allocates nothing.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "learners/bptt/forms.h"
 #include "learners/fptt/intermediate_losses.h"
 #include "learners/support.h"
 
@@ -11,15 +12,13 @@ namespace {
 /// at the ends of its K' parts. No state is held constant, and there is no regulariser.
 class BpttAux final : public Learner {
  public:
-  BpttAux(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape)
-      : Learner(trainee),
-        shape_(shape),
-        cut_("bptt", config, shape),
-        intermediate_("bptt", config, trainee.engine, shape, cut_),
-        tape_(trainee.engine.make_tape({.steps = shape.steps,
-                                        .batch = shape.batch,
-                                        .keep = Keep::gradient,
-                                        .losses = config.intermediate == "every_step" ? 0 : cut_.most(shape.steps)})) {
+  BpttAux(const BpttConfig& config, Trainee& trainee, const StretchShape& shape)
+      : Learner(trainee, shape),
+        cut_("bptt", {config.windows, config.window_length, config.remainder}, shape),
+        intermediate_("bptt", config.terminal, LossSpan::sequence, trainee.engine, shape, cut_) {
+    const bool every_step = config.terminal.intermediate == IntermediateLoss::every_step;
+    tape_ = trainee.engine.make_tape(
+        {.steps = shape.steps, .batch = shape.batch, .keep = Keep::gradient, .losses = every_step ? 0 : cut_.most()});
     reserve(whole_, shape.steps, shape.batch);
   }
 
@@ -61,7 +60,6 @@ class BpttAux final : public Learner {
   }
 
  private:
-  StretchShape shape_;
   SequenceCut cut_;
   IntermediateLosses intermediate_;
   std::unique_ptr<Tape> tape_;
@@ -70,7 +68,7 @@ class BpttAux final : public Learner {
 
 }  // namespace
 
-std::unique_ptr<Learner> make_bptt_aux(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
+std::unique_ptr<Learner> make_bptt_aux(const BpttConfig& config, Trainee& trainee, const StretchShape& shape) {
   return std::make_unique<BpttAux>(config, trainee, shape);
 }
 

@@ -1,6 +1,5 @@
-#include "core/names.h"
+#include "learners/bptt/forms.h"
 #include "learners/support.h"
-#include "throughtime/error.h"
 
 namespace throughtime {
 namespace {
@@ -10,11 +9,10 @@ namespace {
 class Bptt final : public Learner {
  public:
   Bptt(Trainee& trainee, const StretchShape& shape)
-      : Learner(trainee),
-        shape_(shape),
+      : Learner(trainee, shape),
         tape_(trainee.engine.make_tape(
             {.steps = shape.steps, .batch = shape.batch, .keep = Keep::gradient, .losses = shape.losses})),
-        state_(trainee.engine.allocate(static_cast<std::size_t>(shape.batch) * trainee.engine.model().state_size())) {}
+        state_(trainee.engine.allocate(elements(shape.batch, trainee.engine.model().state_size()))) {}
 
   std::string_view name() const override { return "bptt"; }
   std::size_t activation_bytes() const override { return tape_->activation_bytes(); }
@@ -42,19 +40,17 @@ class Bptt final : public Learner {
   }
 
  private:
-  StretchShape shape_;
   std::unique_ptr<Tape> tape_;
   Buffer state_;  // [B, S]: after the last stretch
 };
 
 }  // namespace
 
-std::unique_ptr<Learner> make_bptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
-  if (config.aux_losses && config.memory == "recompute") refuse("bptt", "aux_losses need memory = full, got recompute");
+std::unique_ptr<Learner> make_learner(const BpttConfig& config, Trainee& trainee, const StretchShape& shape) {
+  check_learner(config, trainee.engine.model(), shape);
   if (config.aux_losses) return make_bptt_aux(config, trainee, shape);
-  if (config.memory == "full") return std::make_unique<Bptt>(trainee, shape);
-  if (config.memory == "recompute") return make_bptt_recompute(trainee, shape);
-  refuse_unknown("bptt", "memory", config.memory, {"full", "recompute"});
+  if (config.memory == BpttMemory::recompute) return make_bptt_recompute(trainee, shape);
+  return std::make_unique<Bptt>(trainee, shape);
 }
 
 }  // namespace throughtime

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "learners/bptt/forms.h"
 #include "learners/support.h"
 
 namespace throughtime {
@@ -12,9 +13,9 @@ namespace {
 class BpttRecompute final : public Learner {
  public:
   BpttRecompute(Trainee& trainee, const StretchShape& shape)
-      : Learner(trainee), shape_(shape), segment_(std::lround(std::ceil(std::sqrt(shape.steps)))) {
+      : Learner(trainee, shape), segment_(std::lround(std::ceil(std::sqrt(shape.steps)))) {
     Engine& engine = trainee.engine;
-    const std::size_t state = static_cast<std::size_t>(shape.batch) * engine.model().state_size();
+    const std::size_t state = elements(shape.batch, engine.model().state_size());
     scout_ = engine.make_tape({.steps = segment_, .batch = shape.batch, .keep = Keep::nothing});
     tape_ = engine.make_tape({.steps = segment_, .batch = shape.batch, .keep = Keep::gradient, .losses = shape.losses});
     for (int k = 0; k < segments(shape.steps); ++k) starts_.push_back(engine.allocate(state));
@@ -95,9 +96,8 @@ class BpttRecompute final : public Learner {
                                .initial_cotangent = cotangent_});
   }
 
-  Buffer start_of(int k) const { return starts_[static_cast<std::size_t>(k)]; }
+  Buffer start_of(int k) const { return starts_[k]; }
 
-  StretchShape shape_;
   int segment_;                  // steps of a segment
   std::unique_ptr<Tape> scout_;  // of the first pass
   std::unique_ptr<Tape> tape_;

@@ -1,35 +1,19 @@
-#include "learners/fpp/options.h"
+#include "throughtime/options.h"
 
-#include <algorithm>
-#include <vector>
-
-#include "core/names.h"
 #include "throughtime/error.h"
+#include "throughtime/learner.h"
 
 namespace throughtime {
+namespace {
 
-void check_fpp(const std::string& speaker, const FppConfig& config) {
-  const auto known = [&](const char* what, const std::string& value, const std::vector<std::string>& names) {
-    if (std::find(names.begin(), names.end(), value) == names.end()) refuse_unknown(speaker, what, value, names);
-  };
-  known("penalty", config.penalty, {"sum_half", "mean"});
-  known("penalise", config.penalise, {"both", "weights", "states", "none"});
-  known("order", config.order, {"sequential", "parallel"});
-  known("state_optimizer", config.state_optimizer, {"sgd", "rmsprop"});
-  known("state_gradient", config.state_gradient, {"sample", "batch_mean"});
-  known("batch", config.batch, {"streams", "blocks"});
-  known("collisions", config.collisions, {"add", "overwrite"});
-  known("sample", config.sample, {"uniform", "newest"});
-  known("ends", config.ends, {"weighted", "all"});
-  known("feed", config.feed, {"buffer", "running"});
-  known("write_back", config.write_back, {"each", "last"});
-  known("variant", config.variant, {"plain", "decay", "random"});
-  known("decay", config.decay, {"halving", "subtractive"});
-  known("chance", config.chance, {"additive", "multiplicative", "divided"});
-  known("start", config.start, {"stored", "shifted"});
+constexpr const char* speaker = "fpp";
+
+}  // namespace
+
+void check_learner(const FppConfig& config, const Model&, const StretchShape&) {
   require_range(speaker, "buffer", config.buffer, 1, 1'000'000'000);
   if (config.steps < 1 || config.steps > config.buffer)
-    refuse(speaker, "fpp_steps (T) must be between 1 and the buffer's transitions ({}), got {}", config.buffer,
+    refuse(speaker, "steps (T) must be between 1 and the buffer's transitions ({}), got {}", config.buffer,
            config.steps);
   if (!(config.lambda >= 0)) refuse(speaker, "lambda must be 0 or positive, got {}", config.lambda);
   if (!(config.lambda_growth > 0)) refuse(speaker, "lambda_growth must be positive, got {}", config.lambda_growth);
@@ -38,11 +22,50 @@ void check_fpp(const std::string& speaker, const FppConfig& config) {
   if (!(config.state_rate >= 0)) refuse(speaker, "state_rate must be 0 or positive, got {}", config.state_rate);
   require_range(speaker, "updates", config.updates, 1, 1'000'000);
   require_range(speaker, "blocks", config.blocks, 1, 1'000'000);
-  if (config.variant != "plain" && config.phase_steps < 1)
-    refuse(speaker, "the variant {} needs phase_steps, a fifth of the run's steps, got {}", config.variant,
+  if (config.variant != FppVariant::plain && config.phase_steps < 1)
+    refuse(speaker, "the variant {} needs phase_steps, a fifth of the run's steps, got {}", name_of(config.variant),
            config.phase_steps);
-  if (config.batch == "blocks" && config.state_optimizer == "rmsprop" && config.collisions == "add")
+  if (config.batch == FppBatch::blocks && config.state_optimizer == FppStateRule::rmsprop &&
+      config.collisions == FppCollisions::add)
     refuse(speaker, "rmsprop cannot add two gradients of one cell: use collisions = overwrite, or sgd");
+}
+
+/// One step at a time.
+StreamNeeds stream_needs(const FppConfig&) { return {}; }
+
+SharedWork shared_work(const FppConfig& config, const StretchShape& shape) {
+  if (config.batch == FppBatch::blocks) return {config.blocks, "trajectories", "learner.fpp.blocks"};
+  return {shape.batch, "rows of a batch", "train.batch"};
+}
+
+void describe(FppConfig& config, OptionList& list) {
+  list.add("steps", config.steps, "T, steps of a trajectory", at_least(0));
+  list.add("buffer", config.buffer, "N, transitions that are kept", at_least(1));
+  list.add("lambda", config.lambda, "weight of the penalty", at_least(0));
+  list.add("lambda_growth", config.lambda_growth, "factor of lambda per 1000 steps", above(0));
+  list.add("lambda_most", config.lambda_most, "bound of a growing lambda; 0: none", at_least(0));
+  list.add("penalty", config.penalty, "lambda/2 times the sum of squares per sample, or lambda times their mean");
+  list.add("penalise", config.penalise, "whose gradient holds the penalty");
+  list.add("updates", config.updates, "M, updates per step", at_least(1));
+  list.add("order", config.order, "M updates one after the other, or M gradients at common values");
+  list.add("state_rate", config.state_rate, "step size of the states; 0: they stay", at_least(0));
+  list.add("state_optimizer", config.state_optimizer, "update rule of the states");
+  list.add("state_gradient", config.state_gradient, "a state descends its own sample's loss, or the mean of the batch");
+  list.add("batch", config.batch, "an update takes one end for all streams, or `blocks` trajectories");
+  list.add("blocks", config.blocks, "batch = blocks: trajectories of an update", at_least(1));
+  list.add("collisions", config.collisions,
+           "batch = blocks: two gradients of one state are added, or the last one stays");
+  list.add("sample", config.sample, "where trajectories end");
+  list.add("ends", config.ends, "they end at steps with a target, or anywhere");
+  list.add("newest", config.newest, "the newest transition may be drawn");
+  list.add("feed", config.feed,
+           "the next step goes on from the buffer's state, or from a state that no update touches");
+  list.add("write_back", config.write_back, "states change in each of M updates, or in the last");
+  list.add("variant", config.variant, "plain, Decay-FPP or Random-FPP");
+  list.add("phase_steps", config.phase_steps, "decay and random: steps of a phase, a fifth of the run", at_least(0));
+  list.add("decay", config.decay, "variant = decay: how T falls and M rises");
+  list.add("chance", config.chance, "variant = random: how the chance of T steps falls");
+  list.add("fixed", config.fixed, "fill the buffer once, then learn from it alone");
 }
 
 }  // namespace throughtime

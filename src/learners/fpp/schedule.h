@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "throughtime/learner_config.h"
+#include "throughtime/learners/fpp.h"
 
 namespace throughtime {
 

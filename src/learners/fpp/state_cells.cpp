@@ -1,27 +1,28 @@
 #include "learners/fpp/state_cells.h"
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 
 StateCells::StateCells(Engine& engine, const FppConfig& config, int streams, int rows)
     : engine_(engine),
       rate_(config.state_rate),
-      overwrites_(config.collisions == "overwrite"),
-      regather_(config.order == "parallel"),
+      overwrites_(config.collisions == FppCollisions::overwrite),
+      regather_(config.order == FppOrder::parallel),
       streams_(streams),
       width_(engine.model().state_size()),
       ring_(std::int64_t{config.buffer} + 1) {
-  const auto state = static_cast<std::size_t>(width_);
-  const std::size_t numbers = (static_cast<std::size_t>(nobodys()) + 1) * state;
+  const std::size_t numbers = elements(nobodys() + 1, width_);
   table_ = engine.allocate(numbers);
-  if (config.state_optimizer == "rmsprop") moments_ = engine.allocate(numbers);
-  zeros_ = engine.allocate(static_cast<std::size_t>(streams) * state);
+  if (config.state_optimizer == FppStateRule::rmsprop) moments_ = engine.allocate(numbers);
+  zeros_ = engine.allocate(elements(streams, width_));
   // The optimizer works on whatever cells an update has gathered: the target here only says how many.
   if (moments_) {
     OptimizerConfig rule;
-    rule.name = config.state_optimizer;
-    optimizer_ = engine.make_optimizer(rule, engine.allocate(static_cast<std::size_t>(rows) * state));
+    rule.name = name_of(config.state_optimizer);
+    optimizer_ = engine.make_optimizer(rule, engine.allocate(elements(rows, width_)));
   }
-  cells_.reserve(static_cast<std::size_t>(streams));
+  cells_.reserve(elements(streams));
 }
 
 void StateCells::read(std::int64_t t, Buffer states) {
@@ -37,7 +38,7 @@ void StateCells::append(std::int64_t t, std::span<const std::uint8_t> reset, Buf
   if (moments_) engine_.scatter_rows(zeros_, width_, cells_, moments_);
   cells_.clear();
   for (int stream = 0; stream < streams_; ++stream)
-    if (reset[static_cast<std::size_t>(stream)]) cells_.push_back(before_first(t, stream));
+    if (reset[stream]) cells_.push_back(before_first(t, stream));
   if (cells_.empty()) return;
   engine_.scatter_rows(zeros_, width_, cells_, table_);
   if (moments_) engine_.scatter_rows(zeros_, width_, cells_, moments_);

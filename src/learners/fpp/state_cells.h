@@ -7,7 +7,7 @@
 
 #include "throughtime/archive.h"
 #include "throughtime/engine.h"
-#include "throughtime/learner_config.h"
+#include "throughtime/learners/fpp.h"
 
 namespace throughtime {
 

@@ -8,7 +8,9 @@ namespace throughtime {
 
 TrajectoryDraws::TrajectoryDraws(const FppConfig& config, const Transitions& transitions, const StateCells& cells,
                                  int rows, std::uint64_t seed)
-    : choices_(config),
+    : batch_(config.batch),
+      sample_(config.sample),
+      ends_(config.ends),
       newest_(config.newest),
       transitions_(transitions),
       cells_(cells),
@@ -16,19 +18,19 @@ TrajectoryDraws::TrajectoryDraws(const FppConfig& config, const Transitions& tra
       random_(seed, Purpose::sampling) {
   throughtime::reserve(part_, config.steps, rows_);
   part_.batch = rows_;
-  part_.source.resize(static_cast<std::size_t>(rows_));
-  part_.start.resize(static_cast<std::size_t>(rows_));
+  part_.source.resize(elements(rows_));
+  part_.start.resize(elements(rows_));
 }
 
 void TrajectoryDraws::reserve(Rows& drawn) const {
-  drawn.start_cells.resize(static_cast<std::size_t>(rows_));
-  drawn.end_cells.resize(static_cast<std::size_t>(rows_));
-  drawn.active.reserve(static_cast<std::size_t>(rows_));
+  drawn.start_cells.resize(elements(rows_));
+  drawn.end_cells.resize(elements(rows_));
+  drawn.active.reserve(elements(rows_));
 }
 
 bool TrajectoryDraws::may_end(std::int64_t end, int row, int T) const {
   return transitions_.run(end, row) >= T && !transitions_.held(end, row) &&
-         (choices_.any_end || transitions_.weight(end, row) != 0);
+         (ends_ == FppEnds::all || transitions_.weight(end, row) != 0);
 }
 
 bool TrajectoryDraws::draw(int T, Rows& drawn) {
@@ -42,7 +44,7 @@ bool TrajectoryDraws::draw(int T, Rows& drawn) {
   std::int64_t end = -1;
   for (int row = 0; row < rows_; ++row) {
     int stream = row;
-    if (choices_.blocks) {
+    if (batch_ == FppBatch::blocks) {
       std::tie(end, stream) = pick_pair(low, high, T, number, static_cast<std::uint32_t>(row));
     } else if (row == 0) {
       end = pick_end(low, high, T, number);
@@ -63,7 +65,7 @@ std::int64_t TrajectoryDraws::pick_end(std::int64_t low, std::int64_t high, int 
       if (may_end(low + index, row, T)) return true;
     return false;
   };
-  if (choices_.only_newest) return good(high - low) ? high : -1;
+  if (sample_ == FppSample::newest) return good(high - low) ? high : -1;
   const std::int64_t index = pick(high - low + 1, number, 0, good);
   return index < 0 ? -1 : low + index;
 }
@@ -97,22 +99,21 @@ std::int64_t TrajectoryDraws::pick(std::int64_t choices, std::uint64_t number, s
 void TrajectoryDraws::set_length(int T) {
   part_.sources = transitions_.sources();
   part_.mask_key = static_cast<std::uint64_t>(draws_) * 0x9e3779b97f4a7c15u;
-  part_.reset.clear();
-  if (transitions_.any_held()) part_.reset.resize(static_cast<std::size_t>(T) * static_cast<std::size_t>(rows_), 0);
+  part_.flags.clear();
+  if (transitions_.any_held()) part_.flags.resize(elements(T, rows_), StepFlag::go_on);
   if (part_.steps == T) return;
   part_.steps = T;
-  part_.weight.assign(static_cast<std::size_t>(T) * static_cast<std::size_t>(rows_), 0.0f);
+  part_.weight.assign(elements(T, rows_), 0.0f);
 }
 
 /// The window of a row, o_{i-T+1} ... o_i of its stream, and its cells.
 void TrajectoryDraws::aim(Rows& drawn, int row, int stream, std::int64_t end, int T, bool active) {
-  const auto r = static_cast<std::size_t>(row);
   const std::int64_t first = end - T + 1;
-  part_.source[r] = stream;
-  part_.start[r] = first;
-  if (!part_.reset.empty()) transitions_.mark_held(part_, row, stream, first);
-  drawn.start_cells[r] = active ? first_state(end, stream, T) : cells_.nobodys();
-  drawn.end_cells[r] = active ? cells_.after(end, stream) : cells_.nobodys();
+  part_.source[row] = stream;
+  part_.start[row] = first;
+  if (!part_.flags.empty()) transitions_.mark_held(part_, row, stream, first);
+  drawn.start_cells[row] = active ? first_state(end, stream, T) : cells_.nobodys();
+  drawn.end_cells[row] = active ? cells_.after(end, stream) : cells_.nobodys();
 }
 
 }  // namespace throughtime

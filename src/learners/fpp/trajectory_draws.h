@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "learners/fpp/options.h"
 #include "learners/fpp/state_cells.h"
 #include "learners/fpp/transitions.h"
 #include "throughtime/random.h"
@@ -46,7 +45,9 @@ class TrajectoryDraws {
   void set_length(int T);
   void aim(Rows& drawn, int row, int stream, std::int64_t end, int T, bool active);
 
-  FppChoices choices_;
+  FppBatch batch_;
+  FppSample sample_;
+  FppEnds ends_;
   bool newest_;  // the newest transition may be drawn
   const Transitions& transitions_;
   const StateCells& cells_;

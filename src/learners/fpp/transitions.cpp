@@ -13,22 +13,22 @@ constexpr std::int32_t longest_run = 1 << 30;  // longer than any trajectory
 }  // namespace
 
 Transitions::Transitions(const Model& model, int capacity, int rows)
-    : model_(model), capacity_(capacity), rows_(rows), sources_(static_cast<std::size_t>(rows)) {
-  const auto room = 2 * static_cast<std::size_t>(capacity);
+    : model_(model), capacity_(capacity), rows_(rows), sources_(elements(rows)) {
+  const std::size_t room = elements(2, capacity);
   const bool labels = takes_label(model.head().target);
   const bool values = model.head().target != TargetKind::label_or_distribution;
-  values_.resize(rows, room, static_cast<std::size_t>(model.config().input.reals));
+  values_.resize(rows, room, elements(model.config().input.reals));
   tokens_.resize(rows, room, model.config().input.vocabulary > 0 ? 1 : 0);
   labels_.resize(rows, room, labels ? 1 : 0);
-  targets_.resize(rows, room, values ? static_cast<std::size_t>(model.target_width()) : 0);
-  weights_.resize(room * static_cast<std::size_t>(rows));
+  targets_.resize(rows, room, values ? elements(model.target_width()) : 0);
+  weights_.resize(room * elements(rows));
   runs_.resize(weights_.size());
   held_.resize(weights_.size());
 }
 
 void Transitions::append(const Window& stretch, int step) {
   if (end_ - first_ == 2 * capacity_) drop_past();
-  const auto to = static_cast<std::size_t>(end_ - first_);
+  const std::size_t to = elements(end_ - first_);
   for (int row = 0; row < rows_; ++row) {
     const Place place = place_at(stretch, step, row);
     const bool held = stretch.holds_at(step, row);
@@ -66,7 +66,7 @@ void Transitions::copy_target(const Window& stretch, int step, int row, std::siz
   if (target.values && !distributions_ && model_.head().target == TargetKind::label_or_distribution) {
     if (size_ > 0) refuse("learner", "targets must be labels throughout, or distributions throughout");
     distributions_ = true;
-    targets_.resize(rows_, 2 * static_cast<std::size_t>(capacity_), static_cast<std::size_t>(model_.outputs()));
+    targets_.resize(rows_, elements(2, capacity_), elements(model_.outputs()));
   }
   if (const std::span<std::int32_t> label = labels_.part(row, to, 1); !label.empty())
     label[0] = std::max(target.label, 0);
@@ -81,15 +81,12 @@ void Transitions::copy_target(const Window& stretch, int step, int row, std::siz
 
 void Transitions::mark_held(Window& window, int row, int stream, std::int64_t first) const {
   for (int step = 0; step < window.steps; ++step)
-    if (held(first + step, stream))
-      window.reset[static_cast<std::size_t>(step) * static_cast<std::size_t>(window.batch) +
-                   static_cast<std::size_t>(row)] = Window::hold_flag;
+    if (held(first + step, stream)) window.flags[elements(step, window.batch) + row] = StepFlag::hold;
 }
 
 /// Keeps N - 1 steps, for one more comes.
 void Transitions::drop_past() {
-  const auto kept = static_cast<std::size_t>(capacity_ - 1);
-  const std::size_t from = 2 * static_cast<std::size_t>(capacity_) - kept, width = static_cast<std::size_t>(rows_);
+  const std::size_t kept = elements(capacity_ - 1), from = elements(2, capacity_) - kept, width = elements(rows_);
   values_.move_to_front(rows_, from, kept);
   targets_.move_to_front(rows_, from, kept);
   tokens_.move_to_front(rows_, from, kept);
@@ -102,10 +99,10 @@ void Transitions::drop_past() {
 }
 
 void Transitions::describe_sources() {
-  const auto held = static_cast<std::size_t>(end_ - first_);
+  const std::size_t held = elements(end_ - first_);
   const bool with_values = distributions_ || model_.head().target != TargetKind::label_or_distribution;
   for (int row = 0; row < rows_; ++row) {
-    Source& source = sources_[static_cast<std::size_t>(row)];
+    Source& source = sources_[row];
     source.steps = held;
     source.first = first_;
     source.reals = model_.config().input.reals;
@@ -145,10 +142,9 @@ void Transitions::archive(Archive& archive) {
   if (size_ < 0 || size_ > capacity_ || first_ < 0 || size_ > end_ - first_ || end_ - first_ > 2 * capacity_)
     refuse("learner", "the saved buffer of {} transitions from {} to {} is not one of {}", size_, first_, end_,
            capacity_);
-  if (distributions_)
-    targets_.resize(rows_, 2 * static_cast<std::size_t>(capacity_), static_cast<std::size_t>(model_.outputs()));
+  if (distributions_) targets_.resize(rows_, elements(2, capacity_), elements(model_.outputs()));
 
-  const auto held = static_cast<std::size_t>(end_ - first_), entries = held * static_cast<std::size_t>(rows_);
+  const std::size_t held = elements(end_ - first_), entries = elements(end_ - first_, rows_);
   std::vector<double> numbers;
   std::vector<std::int64_t> integers;
   const auto show_numbers = [&](const char* name) {

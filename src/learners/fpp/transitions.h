@@ -6,6 +6,7 @@
 
 #include "core/row_store.h"
 #include "throughtime/archive.h"
+#include "throughtime/index.h"
 #include "throughtime/model.h"
 #include "throughtime/window.h"
 
@@ -43,10 +44,7 @@ class Transitions {
   void archive(Archive& archive);
 
  private:
-  std::size_t entry(std::int64_t position, int row) const {
-    return static_cast<std::size_t>(position - first_) * static_cast<std::size_t>(rows_) +
-           static_cast<std::size_t>(row);
-  }
+  std::size_t entry(std::int64_t position, int row) const { return elements(position - first_, rows_) + row; }
   std::int32_t next_run(const Window& stretch, int step, int row) const;
   void copy_target(const Window& stretch, int step, int row, std::size_t to);
   void drop_past();

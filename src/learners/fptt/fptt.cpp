@@ -4,24 +4,9 @@
 
 #include "learners/fptt/intermediate_losses.h"
 #include "learners/support.h"
-#include "throughtime/error.h"
 
 namespace throughtime {
 namespace {
-
-void check(const LearnerConfig& config) {
-  require_known("fptt", "form", config.form, {"lambda", "gradient", "ogd"});
-  require_known("fptt", "inner_state", config.inner_state, {"restart", "continue"});
-  require_known("fptt", "carry", config.carry, {"windows", "rerun"});
-  require_known("fptt", "masks", config.masks, {"window", "sequence"});
-  if (config.form != "ogd" && !(config.alpha > 0))
-    refuse("fptt", "alpha must be positive, for it divides, got {}; form = ogd is without", config.alpha);
-  if (!(config.alpha_growth > 0)) refuse("fptt", "alpha_growth must be positive, got {}", config.alpha_growth);
-  if (!(config.alpha_most >= 0))
-    refuse("fptt", "alpha_most must be 0 (no bound) or positive, got {}", config.alpha_most);
-  require_range("fptt", "averaging", config.averaging, 0.0, 1.0);
-  require_range("fptt", "inner_iterations", config.inner_iterations, 1, 1'000'000);
-}
 
 /// Forward propagation through time (FPTT-K): one update after each window on its own loss and a regulariser that holds
 /// W near its running average W-bar. The state enters a window as a constant and leaves it as the weights before the
@@ -33,35 +18,27 @@ void check(const LearnerConfig& config) {
 ///   ogd            G = g(W)
 class Fptt final : public Learner {
  public:
-  Fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape)
-      : Learner(trainee),
+  Fptt(const FpttConfig& config, Trainee& trainee, const StretchShape& shape)
+      : Learner(trainee, shape),
         config_(config),
-        shape_(shape),
-        cut_("fptt", config, shape),
-        intermediate_("fptt", config, trainee.engine, shape, cut_),
+        cut_("fptt", {config.windows, config.window_length, config.remainder}, shape),
+        intermediate_("fptt", config.terminal, LossSpan::window, trainee.engine, shape, cut_),
         alpha_(config.alpha) {
     Engine& engine = trainee.engine;
-    const int longest = cut_.longest(shape.steps);
-    const bool one_loss = shape.terminal && config.intermediate != "every_step";  // of a window, at its last step
-    tape_ =
-        engine.make_tape({.steps = longest, .batch = shape.batch, .keep = Keep::gradient, .losses = one_loss ? 1 : 0});
-    const std::size_t state = static_cast<std::size_t>(shape.batch) * engine.model().state_size();
+    const int longest = cut_.longest();
+    const bool one_loss = shape.terminal && config.terminal.intermediate != IntermediateLoss::every_step;
+    tape_ = engine.make_tape({.steps = longest,
+                              .batch = shape.batch,
+                              .keep = Keep::gradient,
+                              .losses = one_loss ? 1 : 0});  // of a window, at its last step
+    const std::size_t state = elements(shape.batch, engine.model().state_size());
     state_ = engine.allocate(state);
     next_ = engine.allocate(state);
-    if (config.carry == "rerun") {
+    if (config.carry == FpttCarry::rerun) {
       rerun_state_ = engine.allocate(state);
       scout_ = engine.make_tape({.steps = longest, .batch = shape.batch, .keep = Keep::nothing});
     }
-    if (config.form != "ogd") {
-      average_ = engine.allocate(trainee.parameters.size);
-      engine.copy(trainee.parameters, average_);
-      multiplier_ = engine.allocate(trainee.parameters.size);
-    }
-    norms_ = engine.allocate(config.form == "lambda" ? 3 : 1);
-    if (config.form == "gradient") {
-      terms_ = engine.allocate(trainee.parameters.size);
-      for (Buffer* square : {&loss_square_, &terms_square_, &distance_square_}) *square = engine.allocate(1);
-    }
+    make_regulariser();
     reserve(part_, longest, shape.batch);
   }
 
@@ -84,7 +61,7 @@ class Fptt final : public Learner {
       const int first = cut_.begin(stretch.steps, window);
       slice(stretch, first, cut_.end(stretch.steps, window) - first, part_);
       if (terminal) intermediate_.write(stretch, window, first, part_);
-      if (config_.masks == "window") part_.mask_key = stretch.mask_key * 0x9e3779b97f4a7c15u + window + 1;
+      if (config_.masks == MaskSpan::window) part_.mask_key = stretch.mask_key * 0x9e3779b97f4a7c15u + window + 1;
       predictions_ = terminal ? intermediate_.predictions() : Buffer();
       learn_window(terminal ? intermediate_.divisor(stretch) : sum_of_weights(name(), part_.weight), scaled);
       if (terminal) intermediate_.keep(stretch, window, part_.steps - 1);
@@ -102,9 +79,9 @@ class Fptt final : public Learner {
 
   std::vector<Diagnostic> diagnostics() const override {
     std::vector<double> norms = trainee_.engine.read(norms_);
-    if (config_.form == "ogd") return {{"loss_gradient_norm", norms[0]}};
+    if (config_.form == FpttForm::ogd) return {{"loss_gradient_norm", norms[0]}};
     const auto norm = [this](Buffer square) { return std::sqrt(trainee_.engine.read(square)[0]); };
-    if (config_.form == "gradient") norms = {norm(loss_square_), norm(terms_square_), norm(distance_square_)};
+    if (config_.form == FpttForm::gradient) norms = {norm(loss_square_), norm(terms_square_), norm(distance_square_)};
     return {{"loss_gradient_norm", norms[0]},
             {"regulariser_gradient_norm", norms[1]},
             {"regulariser_share", norms[0] > 0 ? norms[1] / norms[0] : 0.0},
@@ -122,6 +99,21 @@ class Fptt final : public Learner {
   }
 
  private:
+  void make_regulariser() {
+    Engine& engine = trainee_.engine;
+    const std::size_t size = trainee_.parameters.size;
+    if (config_.form != FpttForm::ogd) {
+      average_ = engine.allocate(size);
+      engine.copy(trainee_.parameters, average_);
+      multiplier_ = engine.allocate(size);
+    }
+    norms_ = engine.allocate(config_.form == FpttForm::lambda ? 3 : 1);
+    if (config_.form == FpttForm::gradient) {
+      terms_ = engine.allocate(size);
+      for (Buffer* square : {&loss_square_, &terms_square_, &distance_square_}) *square = engine.allocate(1);
+    }
+  }
+
   /// What the released code multiplies the rate with on language: the sequence's share of the longest one, 1 / (2 K').
   double rate_factor(const Window& stretch) const {
     const double length = config_.rate_by_length ? static_cast<double>(stretch.steps) / shape_.steps : 1.0;
@@ -131,22 +123,31 @@ class Fptt final : public Learner {
   /// One window: `part_`, whose loss is its weighted sum divided by `divisor`.
   void learn_window(double divisor, const RateFunction& rate) {
     for (int inner = 0; inner < config_.inner_iterations; ++inner) {
-      const bool last = inner + 1 == config_.inner_iterations;
-      unroll(inner > 0 && config_.inner_state == "continue" ? next_ : state_, inner == 0);
+      unroll(inner > 0 && config_.inner_state == InnerState::go_on ? next_ : state_, inner == 0);
       if (divisor == 0) break;  // a window without a loss only moves the state
       pull_back();
-      if (config_.form == "lambda") {
+      step(divisor, rate, inner + 1 == config_.inner_iterations);
+    }
+    if (config_.form == FpttForm::gradient && divisor > 0) look_at_new_weights(divisor);
+    std::swap(state_, next_);
+  }
+
+  /// W' = optimizer(W, G); in the lambda form also lambda' and W-bar', with the last step on a window.
+  void step(double divisor, const RateFunction& rate, bool last) {
+    switch (config_.form) {
+      case FpttForm::lambda: {
         const DynamicRegulariser terms{average_, multiplier_, alpha_, config_.penalty, config_.averaging, last, norms_};
         update(divisor, rate, &terms);
-      } else if (config_.form == "gradient") {
+        break;
+      }
+      case FpttForm::gradient:
         add_gradient_terms(divisor);
         update(1, rate);
-      } else {
+        break;
+      case FpttForm::ogd:
         update(divisor, rate, nullptr, norms_);
-      }
+        break;
     }
-    if (config_.form == "gradient" && divisor > 0) look_at_new_weights(divisor);
-    std::swap(state_, next_);
   }
 
   void unroll(Buffer from, bool counted) {
@@ -209,8 +210,7 @@ class Fptt final : public Learner {
     trainee_.engine.copy(rerun_state_, state_);
   }
 
-  LearnerConfig config_;
-  StretchShape shape_;
+  FpttConfig config_;
   SequenceCut cut_;
   IntermediateLosses intermediate_;
   double alpha_;
@@ -229,14 +229,8 @@ class Fptt final : public Learner {
 
 }  // namespace
 
-StreamNeeds fptt_stream(const LearnerConfig& config) {
-  if (config.window_length < 1)
-    refuse("fptt", "a stream has no length that windows (K) could divide; give window_length instead");
-  return {config.window_length, 0};
-}
-
-std::unique_ptr<Learner> make_fptt(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
-  check(config);
+std::unique_ptr<Learner> make_learner(const FpttConfig& config, Trainee& trainee, const StretchShape& shape) {
+  check_learner(config, trainee.engine.model(), shape);
   return std::make_unique<Fptt>(config, trainee, shape);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,15 +9,26 @@
 
 namespace throughtime {
 
+/// What an update sums the losses of: one window (fptt), or a whole sequence, which then must have losses before its
+/// end (bptt with aux_losses).
+enum class LossSpan { window, sequence };
+
+/// Refuses losses and tables that sequences of this shape cannot have.
+void check_intermediate(std::string_view speaker, const TerminalConfig& config, LossSpan span, const Model& model,
+                        const StretchShape& shape, const SequenceCut& cut);
+
+/// The options of these losses, for the method's own table.
+void describe_intermediate(TerminalConfig& config, OptionList& list);
+
 /// Losses at the ends of windows, for tasks that ask for one target at the end of a sequence. In window p, at time t of
 /// T, the target counts with beta = t / T. A class then is a distribution, beta onehot + (1 - beta) Q, whose
 /// cross-entropy is the paper's beta CE + (1 - beta) Div; Q is what the net predicted there before. A number keeps its
 /// loss, times beta.
 class IntermediateLosses {
  public:
-  /// Refuses losses and tables that sequences of this shape cannot have.
-  IntermediateLosses(std::string_view speaker, const LearnerConfig& config, Engine& engine, const StretchShape& shape,
-                     const SequenceCut& cut);
+  /// For what check_intermediate lets pass.
+  IntermediateLosses(std::string_view speaker, const TerminalConfig& config, LossSpan span, Engine& engine,
+                     const StretchShape& shape, const SequenceCut& cut);
 
   /// Whether `stretch` asks for its targets only at the last step, one target per row, so that earlier windows would
   /// have no loss. Call it first for every stretch.
@@ -40,9 +50,6 @@ class IntermediateLosses {
   void archive(Archive& archive);
 
  private:
-  enum class Beta { time, window, ref_index };
-
-  void check(std::string_view speaker, const LearnerConfig& config, const StretchShape& shape) const;
   double beta(const Window& stretch, int window, int step) const;
   void write_distribution(const Window& stretch, int window, double beta, int row, float* to) const;
 
@@ -50,10 +57,7 @@ class IntermediateLosses {
   SequenceCut cut_;
   TerminalConfig config_;
   std::string_view speaker_;
-  bool wanted_ = false;  // losses at the ends of windows, or at every step
-  bool every_step_ = false;
-  bool required_ = false;  // not only where a stretch happens to fit
-  Beta beta_ = Beta::time;
+  bool required_;          // not only where a stretch happens to fit
   int classes_ = 0;        // 0: the head's targets are numbers
   double divergence_ = 1;  // weight of Div beside the formula's
   std::unique_ptr<PriorPredictions> prior_;

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
 
 class UniformPrior final : public PriorPredictions {
  public:
-  explicit UniformPrior(int classes) : values_(static_cast<std::size_t>(classes), 1.0f / static_cast<float>(classes)) {}
+  explicit UniformPrior(int classes) : values_(elements(classes), 1.0f / static_cast<float>(classes)) {}
   bool wants_predictions() const override { return false; }
   void begin(const Window&) override {}
   const float* of(const Window&, int, int) const override { return values_.data(); }
@@ -32,13 +33,12 @@ class ExamplePrior final : public PriorPredictions {
       : engine_(engine), shape_(shape), uniform_(1.0f / static_cast<float>(shape.classes)) {
     const std::int64_t used = shape.examples * shape.windows + 1;  // the last one takes rows without an example
     rows_ = (used + chunk_rows - 1) / chunk_rows * chunk_rows;
-    const auto classes = static_cast<std::size_t>(shape.classes), size = static_cast<std::size_t>(rows_) * classes;
-    now_ = engine.allocate(size);
-    before_ = engine.allocate(size);
-    chunk_ = engine.allocate(chunk_rows * classes);
-    values_.assign(size, uniform_);
-    numbers_.resize(chunk_rows * classes);
-    indices_.resize(static_cast<std::size_t>(std::max<std::int64_t>(chunk_rows, shape.batch)));
+    now_ = engine.allocate(elements(rows_, shape.classes));
+    before_ = engine.allocate(elements(rows_, shape.classes));
+    chunk_ = engine.allocate(elements(chunk_rows, shape.classes));
+    values_.assign(elements(rows_, shape.classes), uniform_);
+    numbers_.resize(elements(chunk_rows, shape.classes));
+    indices_.resize(elements(std::max<std::int64_t>(chunk_rows, shape.batch)));
   }
 
   void begin(const Window& stretch) override {
@@ -55,9 +55,8 @@ class ExamplePrior final : public PriorPredictions {
 
   /// Every example is shown once in an epoch, so adding to zeros is storing.
   void keep(const Window& stretch, int window, Buffer rows) override {
-    for (int row = 0; row < stretch.batch; ++row) indices_[static_cast<std::size_t>(row)] = entry(stretch, row, window);
-    engine_.scatter_add_rows(rows, shape_.classes, std::span(indices_).first(static_cast<std::size_t>(stretch.batch)),
-                             now_);
+    for (int row = 0; row < stretch.batch; ++row) indices_[row] = entry(stretch, row, window);
+    engine_.scatter_add_rows(rows, shape_.classes, std::span(indices_).first(elements(stretch.batch)), now_);
   }
 
   void end_epoch() override {
@@ -76,23 +75,22 @@ class ExamplePrior final : public PriorPredictions {
   static constexpr std::int64_t chunk_rows = 1024;
 
   std::int64_t entry(const Window& stretch, int row, int window) const {
-    const std::int64_t example = stretch.example[static_cast<std::size_t>(row)];
+    const std::int64_t example = stretch.example[row];
     return example < 0 ? shape_.examples * shape_.windows : example * shape_.windows + window;
   }
 
   /// The host's copy of the last epoch's table; rows that were never written are uniform.
   void read_back() {
-    const auto classes = static_cast<std::size_t>(shape_.classes);
+    const int classes = shape_.classes;
     for (std::int64_t first = 0; first < rows_; first += chunk_rows) {
       const std::span<std::int64_t> rows = std::span(indices_).first(chunk_rows);
       std::iota(rows.begin(), rows.end(), first);
-      engine_.gather_rows(before_, shape_.classes, rows, chunk_);
+      engine_.gather_rows(before_, classes, rows, chunk_);
       engine_.read(chunk_, numbers_);
-      float* to = values_.data() + static_cast<std::size_t>(first) * classes;
-      for (auto from = numbers_.begin(); from != numbers_.end(); from += shape_.classes, to += classes) {
-        const bool written = std::any_of(from, from + shape_.classes, [](double value) { return value != 0; });
-        for (std::size_t c = 0; c < classes; ++c)
-          to[c] = written ? static_cast<float>(from[static_cast<int>(c)]) : uniform_;
+      float* to = values_.data() + first * classes;
+      for (auto from = numbers_.begin(); from != numbers_.end(); from += classes, to += classes) {
+        const bool written = std::any_of(from, from + classes, [](double value) { return value != 0; });
+        for (int c = 0; c < classes; ++c) to[c] = written ? static_cast<float>(from[c]) : uniform_;
       }
     }
   }
@@ -113,14 +111,13 @@ class ExamplePrior final : public PriorPredictions {
 class ClassPrior final : public PriorPredictions {
  public:
   ClassPrior(bool wrong, Engine& engine, const PriorShape& shape) : wrong_(wrong), engine_(engine), shape_(shape) {
-    const auto classes = static_cast<std::size_t>(shape.classes), batch = static_cast<std::size_t>(shape.batch);
-    const auto windows = static_cast<std::size_t>(shape.windows);
-    table_.assign(classes * windows * classes, 1.0f / static_cast<float>(shape.classes));
-    pending_ = engine.allocate(windows * batch * classes);
-    numbers_.resize(windows * batch * classes);
-    labels_.resize(batch);
-    taken_.resize(classes);
-    indices_.resize(batch);
+    const std::size_t size = elements(shape.windows, shape.batch, shape.classes);
+    table_.assign(elements(shape.classes, shape.windows, shape.classes), 1.0f / static_cast<float>(shape.classes));
+    pending_ = engine.allocate(size);
+    numbers_.resize(size);
+    labels_.resize(elements(shape.batch));
+    taken_.resize(elements(shape.classes));
+    indices_.resize(elements(shape.batch));
   }
 
   void begin(const Window& stretch) override {
@@ -131,7 +128,7 @@ class ClassPrior final : public PriorPredictions {
   }
 
   const float* of(const Window& stretch, int row, int window) const override {
-    return table_.data() + at(stretch.targets.labels[static_cast<std::size_t>(row)], window);
+    return table_.data() + at(stretch.targets.labels[row], window);
   }
 
   void keep(const Window& stretch, int window, Buffer rows) override {
@@ -156,10 +153,9 @@ class ClassPrior final : public PriorPredictions {
 
  private:
   bool active() const { return epoch_ >= shape_.first_epoch; }
-  std::size_t at(std::int32_t label, int window) const {
-    return (static_cast<std::size_t>(label) * static_cast<std::size_t>(shape_.windows) +
-            static_cast<std::size_t>(window)) *
-           static_cast<std::size_t>(shape_.classes);
+  /// Where the row of a label and a window begins in the table.
+  Index at(std::int32_t label, int window) const {
+    return (static_cast<Index>(label) * shape_.windows + window) * shape_.classes;
   }
 
   /// What the last batch left with the engine enters the table: the first example of each class counts.
@@ -175,9 +171,9 @@ class ClassPrior final : public PriorPredictions {
         predictions += shape_.classes;
         const double* most = std::max_element(row, row + shape_.classes);
         const bool right = most - row == label, shown = *most > 0;
-        if (!shown || right == wrong_ || taken_[static_cast<std::size_t>(label)]) continue;
-        taken_[static_cast<std::size_t>(label)] = true;
-        std::transform(row, row + shape_.classes, table_.begin() + static_cast<std::ptrdiff_t>(at(label, window)),
+        if (!shown || right == wrong_ || taken_[label]) continue;
+        taken_[label] = true;
+        std::transform(row, row + shape_.classes, table_.begin() + at(label, window),
                        [](double value) { return static_cast<float>(value); });
       }
     }
@@ -198,10 +194,11 @@ class ClassPrior final : public PriorPredictions {
 
 }  // namespace
 
-std::unique_ptr<PriorPredictions> make_prior(const std::string& kind, Engine& engine, const PriorShape& shape) {
-  if (kind == "examples") return std::make_unique<ExamplePrior>(engine, shape);
-  if (kind == "uniform") return std::make_unique<UniformPrior>(shape.classes);
-  return std::make_unique<ClassPrior>(kind == "class_wrong", engine, shape);
+std::unique_ptr<PriorPredictions> make_prior(PriorKind kind, Engine& engine, const PriorShape& shape) {
+  if (kind == PriorKind::automatic) kind = shape.examples > 0 ? PriorKind::examples : PriorKind::uniform;
+  if (kind == PriorKind::examples) return std::make_unique<ExamplePrior>(engine, shape);
+  if (kind == PriorKind::uniform) return std::make_unique<UniformPrior>(shape.classes);
+  return std::make_unique<ClassPrior>(kind == PriorKind::class_wrong, engine, shape);
 }
 
 }  // namespace throughtime

@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "throughtime/archive.h"
 #include "throughtime/engine.h"
+#include "throughtime/learners/terminal_losses.h"
 
 namespace throughtime {
 
@@ -35,8 +35,7 @@ class PriorPredictions {
   virtual void archive(Archive& archive) = 0;
 };
 
-/// `uniform`; `examples`: the last epoch's prediction for the same example; `class_wrong`, `class_right`: that for the
-/// first wrongly (rightly) classified example of the class in the batch before.
-std::unique_ptr<PriorPredictions> make_prior(const std::string& kind, Engine& engine, const PriorShape& shape);
+/// `automatic`: `examples` where they have numbers, else `uniform`.
+std::unique_ptr<PriorPredictions> make_prior(PriorKind kind, Engine& engine, const PriorShape& shape);
 
 }  // namespace throughtime

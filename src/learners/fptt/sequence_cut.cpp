@@ -2,37 +2,81 @@
 
 #include <algorithm>
 
-#include "learners/support.h"
 #include "throughtime/error.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
+namespace {
 
-SequenceCut::SequenceCut(std::string_view speaker, const LearnerConfig& config, const StretchShape& shape)
-    : windows_(config.windows), length_(config.window_length), absorb_(config.remainder == "absorb") {
-  require_known(speaker, "remainder", config.remainder, {"extra", "absorb"});
-  if ((windows_ == 0) == (length_ == 0))
-    refuse(speaker, "give either windows (K) or window_length, got {} and {}", windows_, length_);
-  if (windows_ != 0 && (windows_ < 1 || windows_ > shape.steps))
-    refuse(speaker, "windows must be between 1 and the sequence length ({}), got {}", shape.steps, windows_);
-  if (length_ != 0 && (length_ < 1 || length_ > shape.steps))
-    refuse(speaker, "window_length must be between 1 and the sequence length ({}), got {}", shape.steps, length_);
+int divide_up(int steps, int by) { return steps / by + (steps % by > 0 ? 1 : 0); }
+
+}  // namespace
+
+SequenceCut::SequenceCut(std::string_view speaker, const CutRule& rule, const StretchShape& shape)
+    : rule_(rule), steps_(shape.steps), lengths_vary_(shape.lengths_vary) {
+  if ((rule.windows == 0) == (rule.window_length == 0))
+    refuse(speaker, "give either windows (K) or window_length, got {} and {}", rule.windows, rule.window_length);
+  const auto check = [&](std::string_view what, int value) {
+    if (value != 0 && (value < 1 || value > shape.steps))
+      refuse(speaker, "{} must be between 1 and the sequence length ({}), got {}", what, shape.steps, value);
+  };
+  check("windows", rule.windows);
+  check("window_length", rule.window_length);
 }
 
 int SequenceCut::omega(int steps) const {
-  return length_ > 0 ? std::min(length_, steps) : std::max(1, steps / windows_);
+  return rule_.windows > 0 ? std::max(1, steps / rule_.windows) : std::min(rule_.window_length, steps);
+}
+
+/// Windows of omega steps in front of the remainder: K, or fewer where a sequence has fewer than K steps.
+int SequenceCut::whole_windows(int steps) const {
+  const int fit = steps / omega(steps);
+  return rule_.windows > 0 ? std::min(rule_.windows, fit) : fit;
+}
+
+bool SequenceCut::is_spread(int steps) const {
+  return rule_.remainder == Remainder::spread ||
+         (rule_.remainder == Remainder::automatic && left_over(steps) > omega(steps));
 }
 
 int SequenceCut::count(int steps) const {
-  const int whole = steps / omega(steps), left = steps % omega(steps);
-  const int most = windows_ > 0 ? std::min(windows_, whole) : whole;
-  return absorb_ ? most : most + (whole > most || left > 0 ? 1 : 0);
+  const int whole = whole_windows(steps);
+  const bool fixed = rule_.remainder == Remainder::absorb || (rule_.windows > 0 && is_spread(steps));
+  return fixed || left_over(steps) == 0 ? whole : whole + 1;
 }
 
-int SequenceCut::longest(int steps) const {
+int SequenceCut::begin(int steps, int window) const {
+  if (!is_spread(steps)) return window * omega(steps);
+  return static_cast<int>(static_cast<std::int64_t>(window) * steps / count(steps));
+}
+
+int SequenceCut::longest_of(int steps) const {
+  const int windows = count(steps);
+  if (is_spread(steps)) return divide_up(steps, windows);
+  return std::max(omega(steps), steps - begin(steps, windows - 1));
+}
+
+/// With K (or the length) steps more, the longest window is at least as long: the last ones of that many lengths hold
+/// the maximum over all.
+int SequenceCut::longest() const {
+  const int shortest = lengths_vary_ ? std::max(1, steps_ - std::max(rule_.windows, rule_.window_length)) : steps_;
   int longest = 0;
-  for (int t = std::max(1, steps - std::max(windows_, length_)); t <= steps; ++t)
-    longest = std::max(longest, end(t, count(t) - 1) - begin(t, count(t) - 1));
-  return std::max(longest, omega(steps));
+  for (int steps = shortest; steps <= steps_; ++steps) longest = std::max(longest, longest_of(steps));
+  return longest;
+}
+
+int SequenceCut::most() const {
+  if (rule_.windows == 0) return divide_up(steps_, rule_.window_length);
+  const bool one_more = rule_.remainder == Remainder::extra || rule_.remainder == Remainder::automatic;
+  return rule_.windows + (one_more ? 1 : 0);
+}
+
+void describe_cut(int& windows, int& window_length, Remainder& remainder, OptionList& list) {
+  list.add("windows", windows, "K, windows of a sequence", at_least(0));
+  list.add("window_length", window_length, "steps of a window, instead of K", at_least(0));
+  list.add("remainder", remainder,
+           "steps that K does not divide: one more window, part of the last, or spread over all windows; auto: one "
+           "more, spread where it would be longer than the others");
 }
 
 }  // namespace throughtime

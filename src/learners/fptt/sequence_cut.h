@@ -6,30 +6,45 @@
 
 namespace throughtime {
 
-/// How a sequence of T steps is cut: K windows of omega = floor(T / K) steps; what is left over is one more window, or
-/// belongs to the last.
+/// What sequences are cut by: K windows, or windows of a length. The other one is 0.
+struct CutRule {
+  int windows = 0;
+  int window_length = 0;
+  Remainder remainder = Remainder::automatic;
+};
+
+/// How a sequence of T steps is cut: windows of omega = floor(T / K) steps, and a remainder that is one more window or
+/// belongs to the last; or K windows of about as many steps each.
 class SequenceCut {
  public:
   /// Refuses K and lengths that sequences of shape.steps steps do not have.
-  SequenceCut(std::string_view speaker, const LearnerConfig& config, const StretchShape& shape);
+  SequenceCut(std::string_view speaker, const CutRule& rule, const StretchShape& shape);
 
   /// K': windows of a sequence of `steps` steps, the remainder's included.
   int count(int steps) const;
-  int begin(int steps, int window) const { return window * omega(steps); }
+  int begin(int steps, int window) const;
   int end(int steps, int window) const { return window + 1 == count(steps) ? steps : begin(steps, window + 1); }
 
-  /// The longest window of any sequence of at most `steps` steps.
-  int longest(int steps) const;
-  /// No sequence of at most `steps` steps has more windows.
-  int most(int steps) const { return windows_ > 0 ? windows_ + 1 : (steps + length_ - 1) / length_; }
+  /// The longest window of any sequence of the shape.
+  int longest() const;
+  /// No sequence of the shape has more windows.
+  int most() const;
   /// K as it was given, or K' of a sequence of `steps` steps.
-  int windows(int steps) const { return windows_ > 0 ? windows_ : count(steps); }
+  int windows(int steps) const { return rule_.windows > 0 ? rule_.windows : count(steps); }
 
  private:
   int omega(int steps) const;
+  int whole_windows(int steps) const;
+  int left_over(int steps) const { return steps - whole_windows(steps) * omega(steps); }
+  bool is_spread(int steps) const;
+  int longest_of(int steps) const;
 
-  int windows_, length_;
-  bool absorb_;
+  CutRule rule_;
+  int steps_;          // T of the longest sequence
+  bool lengths_vary_;  // a sequence may have fewer
 };
+
+/// The options of a cut, for the method's own table.
+void describe_cut(int& windows, int& window_length, Remainder& remainder, OptionList& list);
 
 }  // namespace throughtime

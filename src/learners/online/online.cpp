@@ -99,7 +99,7 @@ struct OnlineLearner::Parts {
         open(static_cast<std::size_t>(given.slots), 0),
         fresh(open.size(), 1),
         weight(open.size(), 0.0f),
-        flag(open.size(), Window::hold_flag) {
+        flag(open.size(), StepFlag::hold) {
     if (given.steps_per_epoch < 1) refuse(speaker, "steps_per_epoch must be at least 1, got {}", given.steps_per_epoch);
     reserve(stretch, needs.steps, given.slots);
     stretch.batch = given.slots;
@@ -142,17 +142,17 @@ struct OnlineLearner::Parts {
   /// Every open stream has had its step.
   bool round_is_full() const {
     for (std::size_t slot = 0; slot < open.size(); ++slot)
-      if (open[slot] != 0 && flag[slot] == Window::hold_flag) return false;
+      if (open[slot] != 0 && flag[slot] == StepFlag::hold) return false;
     return true;
   }
 
   /// Puts a checked step into the open round.
   void take(int slot, const StepInput& x, const StepTarget& y) {
     const auto at = static_cast<std::size_t>(slot);
-    if (flag[at] != Window::hold_flag) end_round();
+    if (flag[at] != StepFlag::hold) end_round();
     ring.put(slot, x, y);
     weight[at] = y.known() ? 1.0f : 0.0f;
-    flag[at] = fresh[at] != 0 ? Window::reset_flag : std::uint8_t{0};
+    flag[at] = fresh[at] != 0 ? StepFlag::reset : StepFlag::go_on;
     fresh[at] = 0;
     open[at] = 1;
     ++steps_in_round;
@@ -163,9 +163,9 @@ struct OnlineLearner::Parts {
     ring.advance();
     past.note(weight, flag);
     stretch.weight.insert(stretch.weight.end(), weight.begin(), weight.end());
-    stretch.reset.insert(stretch.reset.end(), flag.begin(), flag.end());
+    stretch.flags.insert(stretch.flags.end(), flag.begin(), flag.end());
     std::fill(weight.begin(), weight.end(), 0.0f);
-    std::fill(flag.begin(), flag.end(), Window::hold_flag);
+    std::fill(flag.begin(), flag.end(), StepFlag::hold);
     steps_in_round = 0;
     if (++stretch.steps == needs.steps) learn_stretch();
     if (ring.position() % config.steps_per_epoch == 0) learner->end_epoch();
@@ -180,7 +180,7 @@ struct OnlineLearner::Parts {
     learner->learn(stretch, rate);
     stretch.steps = 0;
     stretch.weight.clear();
-    stretch.reset.clear();
+    stretch.flags.clear();
   }
 
   void archive(Archive& archive) {
@@ -202,11 +202,11 @@ struct OnlineLearner::Parts {
     archive.numbers("weight", weights);
     archive.integer("steps_in_round", steps_in_round);
     archive.integer("stretch_steps", stretch.steps);
-    archive.integer_list("stretch_reset", stretch.reset);
+    archive.integer_list("stretch_reset", stretch.flags);
     archive.numbers("stretch_weight", stretch_weights);
     const std::size_t entries = static_cast<std::size_t>(std::max(0, stretch.steps)) * slots;
     if (open.size() != slots || fresh.size() != slots || flag.size() != slots || weights.size() != slots ||
-        stretch.steps < 0 || stretch.steps >= needs.steps || stretch.reset.size() != entries ||
+        stretch.steps < 0 || stretch.steps >= needs.steps || stretch.flags.size() != entries ||
         stretch_weights.size() != entries)
       refuse(speaker, "the saved round is not one of {} slots and {} steps", slots, needs.steps);
     weight.assign(weights.begin(), weights.end());
@@ -225,7 +225,7 @@ struct OnlineLearner::Parts {
   std::vector<std::uint8_t> open;   // [B]: a stream is there, and has learned a step
   std::vector<std::uint8_t> fresh;  // [B]: its next step is its first
   std::vector<float> weight;        // [B]: of the open round
-  std::vector<std::uint8_t> flag;   // [B]: likewise; held until its step comes
+  std::vector<StepFlag> flag;       // [B]: likewise; held until its step comes
   int steps_in_round = 0;
   Window stretch;  // rounds that wait for the rest of a stretch
 };
@@ -238,7 +238,7 @@ std::span<const double> OnlineLearner::observe(int slot, const StepInput& x, con
   const FlushDenormals flush;  // once for the prediction and what is learned from it
   parts_->require_slot(slot);
   parts_->check_step(x, y);
-  if (parts_->flag[static_cast<std::size_t>(slot)] != Window::hold_flag) parts_->end_round();
+  if (parts_->flag[static_cast<std::size_t>(slot)] != StepFlag::hold) parts_->end_round();
   const std::span<const double> prediction = parts_->predictor.step(slot, x, parts_->trainee.parameters);
   parts_->take(slot, x, y);
   return prediction;
@@ -279,7 +279,7 @@ void OnlineLearner::end_round() {
 void OnlineLearner::reset(int slot) {
   parts_->require_slot(slot);
   const auto at = static_cast<std::size_t>(slot);
-  if (parts_->flag[at] != Window::hold_flag) parts_->end_round();
+  if (parts_->flag[at] != StepFlag::hold) parts_->end_round();
   parts_->predictor.reset(slot);
   parts_->open[at] = 0;
   parts_->fresh[at] = 1;

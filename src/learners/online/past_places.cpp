@@ -18,7 +18,7 @@ std::size_t PastPlaces::entry(std::int64_t position, int slot) const {
          static_cast<std::size_t>(slot);
 }
 
-void PastPlaces::note(std::span<const float> weight, std::span<const std::uint8_t> flag) {
+void PastPlaces::note(std::span<const float> weight, std::span<const StepFlag> flag) {
   const auto at = static_cast<std::ptrdiff_t>(entry(ring_.position() - 1, 0));
   std::copy(weight.begin(), weight.end(), weight_.begin() + at);
   std::copy(flag.begin(), flag.end(), flag_.begin() + at);
@@ -62,7 +62,7 @@ const Window& PastPlaces::places(std::uint64_t draw, int rows, int steps) {
   window_.source.resize(static_cast<std::size_t>(rows));
   window_.start.resize(static_cast<std::size_t>(rows));
   window_.weight.assign(static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows), 0.0f);
-  window_.reset.resize(window_.weight.size());
+  window_.flags.resize(window_.weight.size());
   window_.mask_key = random_.below(UINT64_MAX, draw, 0, 2);
   for (int row = 0; row < rows; ++row) aim(row, draw_place(draw, row));
   return window_;
@@ -73,7 +73,7 @@ void PastPlaces::aim(int row, const Place& place) {
   window_.source[r] = place.slot;
   window_.start[r] = place.end - window_.steps + 1;
   for (int step = 0; step < window_.steps; ++step)
-    window_.reset[static_cast<std::size_t>(step) * rows + r] = flag_[entry(window_.start[r] + step, place.slot)];
+    window_.flags[static_cast<std::size_t>(step) * rows + r] = flag_[entry(window_.start[r] + step, place.slot)];
   window_.weight[window_.weight.size() - rows + r] = weight_[entry(place.end, place.slot)];
 }
 

@@ -16,7 +16,7 @@ class PastPlaces {
   PastPlaces(const StepRing& ring, std::uint64_t seed);
 
   /// Weights and flags [B] of the round that the ring has just ended.
-  void note(std::span<const float> weight, std::span<const std::uint8_t> flag);
+  void note(std::span<const float> weight, std::span<const StepFlag> flag);
   /// A window [steps, rows] with a loss at its last step alone, which lives until the next call. It has 0 steps where
   /// fewer than `rows` places of that length are held.
   const Window& places(std::uint64_t draw, int rows, int steps);
@@ -35,10 +35,10 @@ class PastPlaces {
 
   const StepRing& ring_;
   Random random_;
-  std::vector<float> weight_;       // [capacity, B], the round of position p at p % capacity
-  std::vector<std::uint8_t> flag_;  // likewise
-  std::int64_t choices_ = 0;        // places of the draw, those without a target included
-  std::int64_t with_target_ = 0;    // those with one
+  std::vector<float> weight_;     // [capacity, B], the round of position p at p % capacity
+  std::vector<StepFlag> flag_;    // likewise
+  std::int64_t choices_ = 0;      // places of the draw, those without a target included
+  std::int64_t with_target_ = 0;  // those with one
   Window window_;
 };
 

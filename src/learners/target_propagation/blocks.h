@@ -31,10 +31,10 @@ struct BlockShard {
 /// How stretches are cut into blocks of B steps, and where the states between blocks are: tables of states have rows
 /// for h_0, ..., h_N of every row of a stretch, [N + 1, R, S], with h_j before block j. The last block of a stretch
 /// whose steps B does not divide is shorter.
-class TargetBlocks {
+class Blocks {
  public:
-  /// `shard_blocks` blocks are a shard. `last_target`: the last block has a spring too, to h_N.
-  TargetBlocks(const StretchShape& shape, int block, int shard_blocks, bool last_target);
+  /// `shard_blocks` blocks are a shard. `last_spring`: the last block has a spring too, to h_N.
+  Blocks(const StretchShape& shape, int block, int shard_blocks, bool last_spring);
 
   /// All blocks of a stretch, or those that are owned. The stretch must live until the next call.
   void begin(const Window& stretch) { begin(stretch, {0, blocks_of(stretch)}); }
@@ -45,7 +45,10 @@ class TargetBlocks {
   BlockRange range() const { return range_; }  // [0, N) of this stretch, or what is owned of it
   int shard_rows() const { return shard_blocks_ * rows_; }
   int shard_blocks() const { return shard_blocks_; }
-  std::int64_t table_rows() const { return (std::int64_t{most_} + 1) * rows_; }
+  std::int64_t table_rows() const { return table_rows(most_, rows_); }
+  static std::int64_t table_rows(const StretchShape& shape, int block) {
+    return table_rows(most_blocks(shape, block), shape.batch);
+  }
   int steps_of(BlockRange range) const;  // of all its blocks together
 
   int shards() const { return (range_.count() + shard_blocks_ - 1) / shard_blocks_; }
@@ -60,12 +63,14 @@ class TargetBlocks {
   std::span<const std::int64_t> border(int j);
 
  private:
+  static int most_blocks(const StretchShape& shape, int block);
+  static std::int64_t table_rows(int most, int rows) { return (std::int64_t{most} + 1) * rows; }
   int blocks_of(const Window& stretch) const { return (stretch.steps + block_ - 1) / block_; }
   void cut_row(int row, int block, int stretch_row);
   void cut_targets();
 
   int block_, rows_, shard_blocks_, most_;
-  bool last_target_;
+  bool last_spring_;
   const Window* stretch_ = nullptr;
   BlockRange range_;
   BlockShard shard_;

@@ -1,18 +1,19 @@
 #include "learners/target_propagation/duals.h"
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 
-TargetDuals::TargetDuals(Engine& engine, const TargetPropagationConfig& config, const TargetBlocks& blocks)
+Duals::Duals(Engine& engine, const TargetPropagationConfig& config, const Blocks& blocks)
     : engine_(engine), config_(config) {
-  table_ = engine.allocate(static_cast<std::size_t>(blocks.table_rows()) *
-                           static_cast<std::size_t>(engine.model().state_size()));
+  table_ = engine.allocate(elements(blocks.table_rows(), engine.model().state_size()));
   OptimizerConfig plain;
   plain.name = "sgd";
   steps_ = engine.make_optimizer(plain, table_);
 }
 
-void TargetDuals::ascend(TargetPoint point, double gradient_scale, TargetObjective& objective, Buffer room) {
-  point.duals = config_.dual == "literal" ? table_ : Buffer();
+void Duals::ascend(ObjectivePoint point, double gradient_scale, BlockObjective& objective, Buffer room) {
+  point.duals = config_.dual == DualStep::literal ? table_ : Buffer();
   engine_.fill(room, 0);
   objective.residuals(point, room);
   engine_.apply_update({.target = table_,

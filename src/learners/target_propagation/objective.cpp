@@ -2,9 +2,11 @@
 
 #include <numeric>
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 
-TargetObjective::TargetObjective(Engine& engine, TargetBlocks& blocks, int losses, bool state_only)
+BlockObjective::BlockObjective(Engine& engine, Blocks& blocks, int losses, bool state_only)
     : engine_(engine), blocks_(blocks), width_(engine.model().state_size()) {
   TapeShape shape{.steps = blocks.block(), .batch = blocks.shard_rows(), .keep = Keep::gradient, .losses = losses};
   tape_ = engine.make_tape(shape);
@@ -12,19 +14,19 @@ TargetObjective::TargetObjective(Engine& engine, TargetBlocks& blocks, int losse
   if (state_only) state_tape_ = engine.make_tape(shape);
   shape.keep = Keep::nothing;
   silent_ = engine.make_tape(shape);
-  const std::size_t states = static_cast<std::size_t>(blocks.shard_rows()) * static_cast<std::size_t>(width_);
+  const std::size_t states = elements(blocks.shard_rows(), width_);
   for (Buffer* buffer : {&starts_, &ends_, &residual_, &cotangent_, &scratch_, &zeros_})
     *buffer = engine.allocate(states);
   square_ = engine.allocate(1);
   spring_square_ = engine.allocate(1);
-  last_rows_.resize(static_cast<std::size_t>(blocks.rows()));
+  last_rows_.resize(elements(blocks.rows()));
 }
 
-std::size_t TargetObjective::activation_bytes() const {
+std::size_t BlockObjective::activation_bytes() const {
   return tape_->activation_bytes() + silent_->activation_bytes() + (state_tape_ ? state_tape_->activation_bytes() : 0);
 }
 
-void TargetObjective::differentiate(const TargetPoint& point, const TargetGradients& wanted) {
+void BlockObjective::differentiate(const ObjectivePoint& point, const ObjectiveGradients& wanted) {
   Tape& tape = wanted.theta || !state_tape_ ? *tape_ : *state_tape_;
   if (wanted.states) engine_.fill(wanted.states, 0);
   clear_sums();
@@ -37,8 +39,8 @@ void TargetObjective::differentiate(const TargetPoint& point, const TargetGradie
   }
 }
 
-void TargetObjective::unroll(const BlockShard& shard, const TargetPoint& point, Tape& tape, bool counted,
-                             const TargetGradients& wanted) {
+void BlockObjective::unroll(const BlockShard& shard, const ObjectivePoint& point, Tape& tape, bool counted,
+                            const ObjectiveGradients& wanted) {
   engine_.gather_rows(point.inputs, width_, shard.entry, starts_);
   engine_.unroll({.window = counted ? shard.window : shard.silent,
                   .parameters = point.parameters,
@@ -50,8 +52,8 @@ void TargetObjective::unroll(const BlockShard& shard, const TargetPoint& point, 
 }
 
 /// residual_ <- r_j, 0 in rows without a spring; counts |r_j - u_j|^2.
-void TargetObjective::stretch_springs(const BlockShard& shard, const TargetPoint& point) {
-  engine_.gather_rows(point.targets, width_, shard.exit, residual_);
+void BlockObjective::stretch_springs(const BlockShard& shard, const ObjectivePoint& point) {
+  engine_.gather_rows(point.held_to, width_, shard.exit, residual_);
   engine_.axpy(-1, ends_, residual_);
   engine_.scatter_rows(zeros_, width_, shard.loose, residual_);
   engine_.dot(residual_, residual_, square_);
@@ -63,8 +65,8 @@ void TargetObjective::stretch_springs(const BlockShard& shard, const TargetPoint
   engine_.scatter_rows(zeros_, width_, shard.loose, residual_);
 }
 
-void TargetObjective::pull_back(const BlockShard& shard, const TargetPoint& point, Tape& tape, bool first,
-                                const TargetGradients& wanted) {
+void BlockObjective::pull_back(const BlockShard& shard, const ObjectivePoint& point, Tape& tape, bool first,
+                               const ObjectiveGradients& wanted) {
   engine_.copy(residual_, cotangent_);
   engine_.scale(cotangent_, -point.lambda);
   engine_.pull_back({.tape = tape,
@@ -80,17 +82,17 @@ void TargetObjective::pull_back(const BlockShard& shard, const TargetPoint& poin
   engine_.scatter_add_rows(residual_, width_, shard.exit, wanted.states);
 }
 
-void TargetObjective::keep_last_state(const BlockShard& shard, Buffer state) {
+void BlockObjective::keep_last_state(const BlockShard& shard, Buffer state) {
   std::iota(last_rows_.begin(), last_rows_.end(), std::int64_t{shard.range.count() - 1} * blocks_.rows());
   engine_.gather_rows(ends_, width_, last_rows_, state);
 }
 
-void TargetObjective::clear_sums() {
+void BlockObjective::clear_sums() {
   engine_.fill(spring_square_, 0);
   springs_ = 0;
 }
 
-void TargetObjective::residuals(const TargetPoint& point, Buffer table) {
+void BlockObjective::residuals(const ObjectivePoint& point, Buffer table) {
   clear_sums();
   for (int i = 0; i < blocks_.shards(); ++i) {
     const BlockShard& shard = blocks_.shard(i);
@@ -100,7 +102,7 @@ void TargetObjective::residuals(const TargetPoint& point, Buffer table) {
   }
 }
 
-void TargetObjective::ends_from_zero(Buffer parameters, Buffer table) {
+void BlockObjective::ends_from_zero(Buffer parameters, Buffer table) {
   for (int i = 0; i < blocks_.shards(); ++i) {
     const BlockShard& shard = blocks_.shard(i);
     engine_.unroll({.window = shard.silent, .parameters = parameters, .tape = *silent_, .final_state = ends_});

@@ -6,17 +6,17 @@
 
 namespace throughtime {
 
-/// Where the objective is evaluated. Tables are [N + 1, R, S] (TargetBlocks).
-struct TargetPoint {
+/// Where L is evaluated. Tables are [N + 1, R, S] (Blocks).
+struct ObjectivePoint {
   Buffer parameters;  // theta
   Buffer inputs;      // the states that enter the blocks
-  Buffer targets;     // what their end states are held to: the same table, unless a sweep made one of its own
+  Buffer held_to;     // where the springs pull their ends: the same table, unless a sweep made one of its own
   Buffer duals = {};  // u_j in row j; none: zero
   double lambda = 0;
 };
 
 /// What to write and to add to; none: not wanted.
-struct TargetGradients {
+struct ObjectiveGradients {
   Buffer theta = {};        // [P]: dL/dtheta
   Buffer states = {};       // table: dL/dH
   Buffer last_state = {};   // [R, S]: E_N(h_N), after the last block
@@ -29,15 +29,15 @@ struct TargetGradients {
 ///   dL/dh_j   = grad l_j(h_j) - lambda J_j^T r_j + lambda r_{j-1}
 ///   dL/dtheta = sum_j dl_j/dtheta - lambda (dE_j/dtheta)^T r_j
 /// One unroll and one pull-back of all blocks at once, with -lambda r_j entering at the end of block j, give both.
-class TargetObjective {
+class BlockObjective {
  public:
   /// `state_only`: gradients of H alone will be asked for, and have a tape that does less.
-  TargetObjective(Engine& engine, TargetBlocks& blocks, int losses, bool state_only);
+  BlockObjective(Engine& engine, Blocks& blocks, int losses, bool state_only);
 
   /// Of the stretch that `blocks` has begun, shard by shard; sums over shards are in their order.
-  void differentiate(const TargetPoint& point, const TargetGradients& wanted);
+  void differentiate(const ObjectivePoint& point, const ObjectiveGradients& wanted);
   /// Writes h_{j+1} - E_j(h_j), and u_j if there are duals, into row j of the table; zero where there is no spring.
-  void residuals(const TargetPoint& point, Buffer table);
+  void residuals(const ObjectivePoint& point, Buffer table);
   /// Writes E_j of the zero state to where h_{j+1} is, for all blocks.
   void ends_from_zero(Buffer parameters, Buffer table);
 
@@ -47,16 +47,16 @@ class TargetObjective {
   int springs() const { return springs_; }
 
  private:
-  void unroll(const BlockShard& shard, const TargetPoint& point, Tape& tape, bool counted,
-              const TargetGradients& wanted);
-  void stretch_springs(const BlockShard& shard, const TargetPoint& point);
-  void pull_back(const BlockShard& shard, const TargetPoint& point, Tape& tape, bool first,
-                 const TargetGradients& wanted);
+  void unroll(const BlockShard& shard, const ObjectivePoint& point, Tape& tape, bool counted,
+              const ObjectiveGradients& wanted);
+  void stretch_springs(const BlockShard& shard, const ObjectivePoint& point);
+  void pull_back(const BlockShard& shard, const ObjectivePoint& point, Tape& tape, bool first,
+                 const ObjectiveGradients& wanted);
   void clear_sums();
   void keep_last_state(const BlockShard& shard, Buffer state);
 
   Engine& engine_;
-  TargetBlocks& blocks_;
+  Blocks& blocks_;
   int width_;                                         // S
   std::unique_ptr<Tape> tape_, state_tape_, silent_;  // gradients of all; of H; nothing but states
   Buffer starts_, ends_;                              // [shard rows, S]: h_j, E_j(h_j)

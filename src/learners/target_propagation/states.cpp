@@ -14,32 +14,31 @@ OptimizerConfig state_rule(const TargetPropagationConfig& config) {
   return rule;
 }
 
-TargetStates::TargetStates(Engine& engine, const TargetPropagationConfig& config, TargetBlocks& blocks)
+FreeStates::FreeStates(Engine& engine, const TargetPropagationConfig& config, Blocks& blocks)
     : engine_(engine), config_(config), blocks_(blocks), width_(engine.model().state_size()) {
-  const auto state = static_cast<std::size_t>(width_), rows = static_cast<std::size_t>(blocks.rows());
   const int chain_steps = blocks.shard_blocks() * blocks.block();
   chain_ = engine.make_tape({.steps = chain_steps, .batch = blocks.rows(), .keep = Keep::nothing});
-  table_ = engine.allocate(static_cast<std::size_t>(blocks.table_rows()) * state);
+  table_ = engine.allocate(elements(blocks.table_rows(), width_));
   gradient_ = engine.allocate(table_.size);
-  handed_ = engine.allocate(static_cast<std::size_t>(blocks.shard_rows()) * state);
-  running_ = engine.allocate(rows * state);
-  zeros_ = engine.allocate(rows * state);
-  handed_steps_.reserve(static_cast<std::size_t>(blocks.shard_blocks()));
-  handed_rows_.reserve(static_cast<std::size_t>(blocks.shard_rows()));
+  handed_ = engine.allocate(elements(blocks.shard_rows(), width_));
+  running_ = engine.allocate(elements(blocks.rows(), width_));
+  zeros_ = engine.allocate(elements(blocks.rows(), width_));
+  handed_steps_.reserve(elements(blocks.shard_blocks()));
+  handed_rows_.reserve(elements(blocks.shard_rows()));
   optimizer_ = engine.make_optimizer(state_rule(config), table_);
   reserve(part_, chain_steps, blocks.rows());
 }
 
-void TargetStates::begin(Buffer parameters, Buffer carried, TargetObjective& objective) {
+void FreeStates::begin(Buffer parameters, Buffer carried, BlockObjective& objective) {
   if (config_.state_reset) optimizer_->reset();
-  const bool persists = config_.init == "persist";
+  const bool persists = config_.init == StateInit::persist;
   if (persists && filled_) return;
   filled_ = persists;
-  if (config_.init == "chain" || persists) {
+  if (config_.init == StateInit::chain || persists) {
     engine_.copy(carried, running_);
     return fill_chain(parameters, running_);
   }
-  if (config_.init == "zeros") {
+  if (config_.init == StateInit::zeros) {
     engine_.fill(table_, 0);
   } else {
     objective.ends_from_zero(parameters, table_);
@@ -48,19 +47,19 @@ void TargetStates::begin(Buffer parameters, Buffer carried, TargetObjective& obj
   put_border(blocks_.range().first, carried);
 }
 
-void TargetStates::pass(Buffer parameters, Buffer carried) { fill_chain(parameters, carried); }
+void FreeStates::pass(Buffer parameters, Buffer carried) { fill_chain(parameters, carried); }
 
-void TargetStates::put_border(int j, Buffer states) { engine_.scatter_rows(states, width_, blocks_.border(j), table_); }
+void FreeStates::put_border(int j, Buffer states) { engine_.scatter_rows(states, width_, blocks_.border(j), table_); }
 
 /// h_{j+1} = E_j(h_j), one block after the other; `state` becomes the last of them.
-void TargetStates::fill_chain(Buffer parameters, Buffer state) {
+void FreeStates::fill_chain(Buffer parameters, Buffer state) {
   for (int shard = 0; shard < blocks_.shards(); ++shard) {
     const BlockRange range = blocks_.range_of(shard);
     slice(blocks_.stretch(), range.first * blocks_.block(), blocks_.steps_of(range), part_);
     std::fill(part_.weight.begin(), part_.weight.end(), 0.0f);
     handed_steps_.clear();
     for (int block = 0; block < range.count(); ++block) handed_steps_.push_back(block * blocks_.block());
-    handed_rows_.resize(static_cast<std::size_t>(range.count()) * static_cast<std::size_t>(blocks_.rows()));
+    handed_rows_.resize(elements(range.count(), blocks_.rows()));
     std::iota(handed_rows_.begin(), handed_rows_.end(), std::int64_t{range.first} * blocks_.rows());
     engine_.unroll({.window = part_,
                     .parameters = parameters,
@@ -74,7 +73,7 @@ void TargetStates::fill_chain(Buffer parameters, Buffer state) {
   put_border(blocks_.range().last, state);
 }
 
-void TargetStates::descend(double gradient_scale) {
+void FreeStates::descend(double gradient_scale) {
   if (!config_.first_free) engine_.scatter_rows(zeros_, width_, blocks_.border(blocks_.range().first), gradient_);
   engine_.apply_update({.target = table_,
                         .gradient = gradient_,
@@ -84,9 +83,9 @@ void TargetStates::descend(double gradient_scale) {
                         .clip = {.norm = config_.state_clip}});
 }
 
-void TargetStates::archive(Archive& archive) {
+void FreeStates::archive(Archive& archive) {
   const Archive::Scope scope(archive, "states");
-  if (config_.init == "persist") {
+  if (config_.init == StateInit::persist) {
     archive.integer("filled", filled_);
     archive.buffer("table", engine_, table_);
   }

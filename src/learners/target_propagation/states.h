@@ -12,12 +12,12 @@ OptimizerConfig state_rule(const TargetPropagationConfig& config);
 
 /// The free states H: a table [N + 1, R, S] of what enters each block, how it is filled for a stretch, and their
 /// descent.
-class TargetStates {
+class FreeStates {
  public:
-  TargetStates(Engine& engine, const TargetPropagationConfig& config, TargetBlocks& blocks);
+  FreeStates(Engine& engine, const TargetPropagationConfig& config, Blocks& blocks);
 
   /// h_0 is the carried state [R, S]; the rest comes from `init`. A table that persists is filled by the first stretch.
-  void begin(Buffer parameters, Buffer carried, TargetObjective& objective);
+  void begin(Buffer parameters, Buffer carried, BlockObjective& objective);
   /// Moves `carried` over the whole stretch, which has no loss.
   void pass(Buffer parameters, Buffer carried);
   /// One step of the optimizer against dL/dH, which is in gradient().
@@ -34,7 +34,7 @@ class TargetStates {
 
   Engine& engine_;
   TargetPropagationConfig config_;
-  TargetBlocks& blocks_;
+  Blocks& blocks_;
   int width_;                    // S
   std::unique_ptr<Tape> chain_;  // of a run through the blocks of a shard, one after the other
   Buffer table_, gradient_;      // H and dL/dH

@@ -4,22 +4,22 @@
 
 namespace throughtime {
 
-TargetSweep::TargetSweep(Engine& engine, TargetBlocks& blocks)
+BackwardSweep::BackwardSweep(Engine& engine, Blocks& blocks)
     : engine_(engine), blocks_(blocks), width_(engine.model().state_size()) {
   tape_ = engine.make_tape({.steps = blocks.block(), .batch = blocks.rows(), .keep = Keep::state});
-  targets_ = engine.allocate(static_cast<std::size_t>(blocks.table_rows()) * static_cast<std::size_t>(width_));
+  targets_ = engine.allocate(elements(blocks.table_rows(), width_));
   for (Buffer* buffer : {&state_, &end_, &cotangent_, &next_, &dual_, &zeros_})
-    *buffer = engine.allocate(static_cast<std::size_t>(blocks.rows()) * static_cast<std::size_t>(width_));
-  loose_.reserve(static_cast<std::size_t>(blocks.rows()));
+    *buffer = engine.allocate(elements(blocks.rows(), width_));
+  loose_.reserve(elements(blocks.rows()));
   reserve(part_, blocks.block(), blocks.rows());
 }
 
-void TargetSweep::run(const TargetPoint& point, double step) {
+void BackwardSweep::run(const ObjectivePoint& point, double step) {
   engine_.copy(point.inputs, targets_);
   for (int block = blocks_.range().last - 1; block > blocks_.range().first; --block) visit(block, point, step);
 }
 
-void TargetSweep::visit(int block, const TargetPoint& point, double step) {
+void BackwardSweep::visit(int block, const ObjectivePoint& point, double step) {
   slice(blocks_.stretch(), block * blocks_.block(), blocks_.steps_of({block, block + 1}), part_);
   engine_.gather_rows(point.inputs, width_, blocks_.border(block), state_);
   engine_.unroll(
@@ -43,7 +43,7 @@ void TargetSweep::visit(int block, const TargetPoint& point, double step) {
 }
 
 /// Rows without a spring at the end of the block pull at nothing.
-void TargetSweep::loosen(int block) {
+void BackwardSweep::loosen(int block) {
   loose_.clear();
   for (int row = 0; row < blocks_.rows(); ++row)
     if (!blocks_.has_spring(block, row)) loose_.push_back(row);

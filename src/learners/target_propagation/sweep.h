@@ -12,21 +12,21 @@ namespace throughtime {
 ///   target_j = h_j - eta d/dh_j [ l_j(h_j) + lambda/2 |target_{j+1} - E_j(h_j) + u_j|^2 ].
 /// With h_{j+1} = E_j(h_j), u = 0 and eta lambda = 1 the gradient in theta is then the one of full back-propagation
 /// over the stretch, for any B; with eta lambda = c, credit from m blocks ahead is weighted c^m.
-class TargetSweep {
+class BackwardSweep {
  public:
-  TargetSweep(Engine& engine, TargetBlocks& blocks);
+  BackwardSweep(Engine& engine, Blocks& blocks);
 
   /// Fills targets() from the point's inputs; `step` is eta.
-  void run(const TargetPoint& point, double step);
+  void run(const ObjectivePoint& point, double step);
   Buffer targets() const { return targets_; }
   std::size_t activation_bytes() const { return tape_->activation_bytes(); }
 
  private:
-  void visit(int block, const TargetPoint& point, double step);
+  void visit(int block, const ObjectivePoint& point, double step);
   void loosen(int block);
 
   Engine& engine_;
-  TargetBlocks& blocks_;
+  Blocks& blocks_;
   int width_;                       // S
   std::unique_ptr<Tape> tape_;      // of one block
   Buffer targets_;                  // table

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "throughtime/learner_config.h"
 
@@ -13,14 +12,17 @@ struct Lengths {
   int ahead = 0;  // further steps whose losses flow into the window
 };
 
-/// Of a preset at truncation K; refuses a name that is none.
-Lengths preset_lengths(const std::string& preset, int k);
-/// What a configuration of tbptt says, by itself or by its preset; refuses what cannot be.
-Lengths window_lengths(const LearnerConfig& config);
+inline constexpr int truncation_limit = 1'000'000'000;  // 2K + 1 steps can be counted
 
-/// The adaptive form with its first K, for rows of `row_steps` steps (0: endless). Refuses estimates that cannot be.
-LearnerConfig adaptive_config(LearnerConfig config, std::int64_t row_steps);
-/// Those of the largest K that it may choose.
-Lengths longest_lengths(const LearnerConfig& adaptive);
+/// Of a preset at truncation K; refuses custom, which has no K.
+Lengths preset_lengths(TbpttPreset preset, int k);
+/// What a configuration says, by itself or by its preset; refuses what cannot be.
+Lengths window_lengths(const TbpttConfig& config);
+
+/// What the rate of a window with truncation K is multiplied by.
+double rate_factor(RateScaling scaling, int k);
+
+/// Refuses windows that need steps which a stream has not brought yet.
+void require_nothing_ahead(std::string_view speaker, TbpttPreset preset, const Lengths& lengths);
 
 }  // namespace throughtime

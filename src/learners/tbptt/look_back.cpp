@@ -3,14 +3,14 @@
 #include <algorithm>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
-LookBack::LookBack(int steps, int batch) : steps_(steps), batch_(batch) {
-  const auto rows = static_cast<std::size_t>(batch);
-  flags_.reserve(static_cast<std::size_t>(steps) * rows);
-  next_.reserve(rows);
-  source_.reserve(rows);
+LookBack::LookBack(std::string_view speaker, int steps, int batch) : speaker_(speaker), steps_(steps), batch_(batch) {
+  flags_.reserve(elements(steps, batch));
+  next_.reserve(elements(batch));
+  source_.reserve(elements(batch));
 }
 
 void LookBack::begin(const Window& stretch) {
@@ -20,19 +20,17 @@ void LookBack::begin(const Window& stretch) {
   }
   if (history_ == 0) return;
   if (stretch.source != source_)
-    refuse("tbptt", "a stretch that continues must read the same sources as the one before it");
+    refuse(speaker_, "a stretch that continues must read the same sources as the one before it");
   for (std::size_t row = 0; row < next_.size(); ++row)
     if (stretch.start[row] != next_[row])
-      refuse("tbptt", "a stretch that continues must go on where the last one ended: row {} at {}, got {}", row,
+      refuse(speaker_, "a stretch that continues must go on where the last one ended: row {} at {}, got {}", row,
              next_[row], stretch.start[row]);
 }
 
 void LookBack::cut(const Window& stretch, int first, int length, Window& part) {
   if (first >= 0) return slice(stretch, first, length, part);
-  const auto batch = static_cast<std::size_t>(batch_);
   const int past = std::min(length, -first);  // steps before the stretch
-  const std::size_t past_entries = static_cast<std::size_t>(past) * batch;
-  const std::size_t entries = static_cast<std::size_t>(length) * batch;
+  const std::size_t past_entries = elements(past, batch_), entries = elements(length, batch_);
   const std::size_t present = entries - past_entries;
 
   part.steps = length;
@@ -43,13 +41,15 @@ void LookBack::cut(const Window& stretch, int first, int length, Window& part) {
   for (std::int64_t& start : part.start) start += first;
   part.weight.assign(past_entries, 0.0f);
   part.weight.insert(part.weight.end(), stretch.weight.begin(), stretch.weight.begin() + present);
-  const auto flags = flags_.begin() + static_cast<std::size_t>(history_ + first) * batch;
-  part.reset.assign(flags, flags + past_entries);
-  part.reset.resize(entries, 0);
-  if (!stretch.reset.empty()) std::copy_n(stretch.reset.begin(), present, part.reset.begin() + past_entries);
+  const auto flags = flags_.begin() + elements(history_ + first, batch_);
+  part.flags.assign(flags, flags + past_entries);
+  part.flags.resize(entries, StepFlag::go_on);
+  if (!stretch.flags.empty()) std::copy_n(stretch.flags.begin(), present, part.flags.begin() + past_entries);
   cut_targets(stretch, past, length, part);
+  part.example.assign(stretch.example.begin(), stretch.example.end());
   part.mask_key = stretch.mask_key;
   part.mask_step = stretch.mask_step + first;
+  part.mask_row = stretch.mask_row;
   part.continues = true;
 }
 
@@ -57,30 +57,29 @@ void LookBack::cut_targets(const Window& stretch, int past, int length, Window& 
   part.targets = stretch.targets;
   if (stretch.targets.layout != TargetLayout::per_step) return;
   // Targets of the past are gone and never read (weight zero): room for them, then those of the present.
-  const auto join = [&](const auto& present, std::size_t width, auto& joined) {
-    const std::size_t entry = static_cast<std::size_t>(batch_) * width;
-    joined.assign(static_cast<std::size_t>(length) * entry, 0);
-    std::copy_n(present.begin(), static_cast<std::size_t>(length - past) * entry, joined.begin() + past * entry);
+  const auto join = [&](const auto& present, int width, auto& joined) {
+    joined.assign(elements(length, batch_, width), 0);
+    std::copy_n(present.begin(), elements(length - past, batch_, width),
+                joined.begin() + elements(past, batch_, width));
   };
   if (!stretch.targets.labels.empty()) {
     join(stretch.targets.labels, 1, labels_);
     part.targets.labels = labels_;
   }
   if (!stretch.targets.values.empty()) {
-    join(stretch.targets.values, static_cast<std::size_t>(stretch.targets.width), values_);
+    join(stretch.targets.values, stretch.targets.width, values_);
     part.targets.values = values_;
   }
 }
 
 void LookBack::finish(const Window& stretch) {
-  const auto batch = static_cast<std::size_t>(batch_);
   const int fresh = std::min(stretch.steps, steps_);
   const int old = std::min(history_, steps_ - fresh);
-  flags_.erase(flags_.begin(), flags_.begin() + static_cast<std::size_t>(history_ - old) * batch);
-  if (stretch.reset.empty()) {
-    flags_.resize(static_cast<std::size_t>(old + fresh) * batch, 0);
+  flags_.erase(flags_.begin(), flags_.begin() + elements(history_ - old, batch_));
+  if (stretch.flags.empty()) {
+    flags_.resize(elements(old + fresh, batch_), StepFlag::go_on);
   } else {
-    flags_.insert(flags_.end(), stretch.reset.end() - static_cast<std::size_t>(fresh) * batch, stretch.reset.end());
+    flags_.insert(flags_.end(), stretch.flags.end() - elements(fresh, batch_), stretch.flags.end());
   }
   history_ = old + fresh;
   source_.assign(stretch.source.begin(), stretch.source.end());
@@ -93,11 +92,11 @@ void LookBack::archive(Archive& archive) {
   archive.integer_list("reset_flags", flags_);
   archive.integer_list("next_positions", next_);
   archive.integer_list("sources", source_);
-  const auto batch = static_cast<std::size_t>(batch_);
-  const bool fits = history_ >= 0 && history_ <= steps_ && flags_.size() == static_cast<std::size_t>(history_) * batch;
+  const std::size_t batch = elements(batch_);
+  const bool fits = history_ >= 0 && history_ <= steps_ && flags_.size() == elements(history_, batch_);
   const bool rows =
       next_.size() == (history_ > 0 ? batch : next_.size()) && (source_.empty() || source_.size() == batch);
-  if (!fits || !rows) refuse("tbptt", "the saved look-back of {} steps is not one of {} rows", history_, batch_);
+  if (!fits || !rows) refuse(speaker_, "the saved look-back of {} steps is not one of {} rows", history_, batch_);
 }
 
 }  // namespace throughtime

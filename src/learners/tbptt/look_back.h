@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "throughtime/archive.h"
@@ -13,8 +14,8 @@ namespace throughtime {
 /// Steps are counted from the start of the stretch: the one before it is -1.
 class LookBack {
  public:
-  /// Looks back `steps` steps at most.
-  LookBack(int steps, int batch);
+  /// Looks back `steps` steps at most; `speaker` is named in errors.
+  LookBack(std::string_view speaker, int steps, int batch);
 
   /// A new stretch: forgets the past, or refuses rows that do not go on where they ended.
   void begin(const Window& stretch);
@@ -29,10 +30,11 @@ class LookBack {
  private:
   void cut_targets(const Window& stretch, int past, int length, Window& part);
 
+  std::string_view speaker_;
   int steps_;
   int batch_;
   int history_ = 0;
-  std::vector<std::uint8_t> flags_;   // [history, B]: resets of the past
+  std::vector<StepFlag> flags_;       // [history, B]: of the past
   std::vector<std::int64_t> next_;    // [B]: where each row goes on
   std::vector<std::int32_t> source_;  // [B], or empty
   std::vector<std::int32_t> labels_;  // room for targets per step that begin in the past

@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
-StateRing::StateRing(Engine& engine, int steps, std::size_t size) : engine_(engine) {
-  slots_.resize(static_cast<std::size_t>(steps / spacing) + 2);
+StateRing::StateRing(std::string_view speaker, Engine& engine, int steps, std::size_t size)
+    : speaker_(speaker), engine_(engine) {
+  slots_.resize(elements(steps / spacing) + 2);
   for (Buffer& slot : slots_) slot = engine.allocate(size);
   held_.assign(slots_.size(), -1);
 }
@@ -36,7 +38,7 @@ void StateRing::archive(Archive& archive) {
   const Archive::Scope scope(archive, "ring");
   archive.integer_list("positions", held_);
   if (held_.size() != slots_.size())
-    refuse("tbptt", "the saved ring has {} states, this one {}", held_.size(), slots_.size());
+    refuse(speaker_, "the saved ring has {} states, this one {}", held_.size(), slots_.size());
   for (std::size_t i = 0; i < slots_.size(); ++i) archive.buffer(fmt::format("state_{}", i), engine_, slots_[i]);
 }
 

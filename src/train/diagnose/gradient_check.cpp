@@ -96,8 +96,8 @@ class Problem {
     window_.sources = {&source_, 1};
     for (std::size_t i = 0; i < entries; ++i)
       window_.weight.push_back(i % 4 == 1 ? 0.0f : static_cast<float>(draws_.between(0.5, 1.5)));
-    window_.reset.assign(entries, 0);
-    window_.reset[entries / 2] = 1;
+    window_.flags.assign(entries, StepFlag::go_on);
+    window_.flags[entries / 2] = StepFlag::reset;
   }
 
   /// Labels for one half of the seeds and distributions for the other, where a head takes both.

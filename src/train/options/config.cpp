@@ -13,6 +13,12 @@
 #include "train/options/toml_document.h"
 
 namespace throughtime {
+
+struct ConfigArm {
+  std::string name;
+  toml::table overrides;
+};
+
 namespace {
 
 void require_one_or_each(const std::string& where, const char* key, std::size_t entries, int layers) {
@@ -29,14 +35,9 @@ void check_together(const RunConfig& config, const std::string& where) {
 constexpr const char* arm_key = "arm";
 constexpr const char* result_key = "result";  // of reproduce; training has no use for it
 
-struct Arm {
-  std::string name;
-  toml::table overrides;
-};
-
 /// Takes the `[[arm]]` entries out of a document.
-std::vector<Arm> take_arms(toml::table& document, const std::string& where) {
-  std::vector<Arm> arms;
+std::vector<ConfigArm> take_arms(toml::table& document, const std::string& where) {
+  std::vector<ConfigArm> arms;
   const auto found = document.find(arm_key);
   if (found == document.end()) return arms;
   const std::string place = at_line(where, found->first.source());
@@ -47,8 +48,8 @@ std::vector<Arm> take_arms(toml::table& document, const std::string& where) {
     const toml::node* name = table == nullptr ? nullptr : table->get("name");
     if (name == nullptr || !name->is_string() || name->as_string()->get().empty())
       refuse("config", "{}: an arm needs a name, such as name = \"first\"", at_line(where, node.source()));
-    Arm arm{name->as_string()->get(), *table};
-    for (const Arm& other : arms)
+    ConfigArm arm{name->as_string()->get(), *table};
+    for (const ConfigArm& other : arms)
       if (other.name == arm.name)
         refuse("config", "{}: there are two arms named '{}'", at_line(where, node.source()), arm.name);
     arm.overrides.erase("name");
@@ -63,7 +64,7 @@ std::vector<Arm> take_arms(toml::table& document, const std::string& where) {
 struct ConfigFile::Parts {
   std::string path;
   RunConfig base;
-  std::vector<Arm> arms;
+  std::vector<ConfigArm> arms;
 };
 
 ConfigFile::ConfigFile(const std::string& path) : parts_(std::make_unique<Parts>()) {
@@ -72,7 +73,7 @@ ConfigFile::ConfigFile(const std::string& path) : parts_(std::make_unique<Parts>
   toml::table document = parse_document({std::istreambuf_iterator<char>(file), {}}, path);
   parts_->path = path;
   parts_->arms = take_arms(document, path);
-  for (const Arm& arm : parts_->arms) arms_.push_back(arm.name);
+  for (const ConfigArm& arm : parts_->arms) arms_.push_back(arm.name);
   if (document.erase(result_key) > 0 && arms_.empty())
     refuse("config", "{} says what a paper claims ([result]) and has no arms: there is nothing to train", path);
   assign_tables(parts_->base, document, path);
@@ -144,6 +145,7 @@ std::string run_directory(const RunConfig& config) {
 
 std::string resolved_config(const RunConfig& config) {
   RunConfig copy = config;  // options point into what may be changed
+  const OptionList list = options_of(copy);
   // Tables of the other tasks and learners say nothing about this run.
   const auto of_another = [&](const Option& option) {
     const std::vector<std::string> own = {"task." + copy.task.name, "learner." + copy.learner.name};
@@ -151,7 +153,7 @@ std::string resolved_config(const RunConfig& config) {
   };
   std::string text;
   std::string table;
-  for (const Option& option : options_of(copy).options()) {
+  for (const Option& option : list.options()) {
     if (of_another(option)) continue;
     if (option.table() != table) {
       table = option.table();

@@ -47,15 +47,16 @@ void require_work(const LearnerConfig& learner, const StretchShape& shape, int r
 
 /// What a learner is told about the batches of a task.
 StretchShape shape_of(Task& task, const TrainOptions& train) {
+  const std::int64_t row_steps = task.row_steps(train.batch);
   return {.steps = task.steps(),
           .batch = train.batch,
           .losses = task.loss_steps(),
-          .lengths_vary = task.lengths_vary(),
+          .lengths_vary = row_steps % task.steps() != 0,  // the last stretch of a row is shorter
           .terminal = task.terminal(),
           .examples = task.examples(),
           .accuracy = judged_by_accuracy(task),
           .seed = train.seed,
-          .row_steps = task.row_steps(train.batch),
+          .row_steps = row_steps,
           .stretches = task.batches(Split::train, train.batch),
           .positions = [&task, batch = train.batch](std::uint64_t draw, int rows, int steps) -> const Window& {
             return task.make_positions(draw, batch, rows, steps);
@@ -80,13 +81,14 @@ RunExtent extent_of(const RunConfig& config) {
   return measure(config.train, *task, Model(make_model_config(config.model, *task)));
 }
 
-void check_run(const RunConfig& config, const Communicator* ranks) {
+void check_run(const RunConfig& config, int ranks) {
   const std::unique_ptr<Task> task = make_saved_task(config, "");
   const StretchShape shape = shape_of(*task, config.train);
   find_engine(config.run.engine);
   validate(config.optimizer.rule);
+  Schedule(config.optimizer.schedule, config.optimizer.rate);
   check_learner(config.learner, Model(make_model_config(config.model, *task)), shape);
-  require_work(config.learner, shape, ranks == nullptr ? 1 : ranks->ranks());
+  require_work(config.learner, shape, ranks);
 }
 
 Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)

@@ -24,9 +24,8 @@ struct RunExtent {
 /// From the task and the model alone: nothing is made that grows with steps and batch.
 RunExtent extent_of(const RunConfig& config);
 
-/// Refuses a configuration that no run can be made of, as making a Trainer would; makes nothing that grows with steps
-/// and batch. `ranks`: null: one process.
-void check_run(const RunConfig& config, const Communicator* ranks = nullptr);
+/// Refuses a configuration that a Trainer on so many ranks would refuse, without its tapes and buffers.
+void check_run(const RunConfig& config, int ranks = 1);
 
 /// What a run will do and need, known before its first step.
 struct RunPlan {

@@ -91,9 +91,9 @@ TEST(Taps, VanishAcrossAReset) {
   Problem problem = random_problem(two_layers(3));
   Window& window = problem.window;
   std::fill(window.weight.begin(), window.weight.end(), 0.0f);
-  std::fill(window.reset.begin(), window.reset.end(), 0);
+  std::fill(window.flags.begin(), window.flags.end(), StepFlag::go_on);
   for (int row = 0; row < window.batch; ++row) window.weight[static_cast<std::size_t>(5 * window.batch + row)] = 1;
-  window.reset[static_cast<std::size_t>(3 * window.batch + 1)] = 1;  // row 1 only
+  window.flags[static_cast<std::size_t>(3 * window.batch + 1)] = StepFlag::reset;  // row 1 only
   EngineRun run(problem);
   run.unroll();
   const PulledBack back = run.pull_back();

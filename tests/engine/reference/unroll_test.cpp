@@ -50,7 +50,7 @@ TEST(Unroll, ReadsPaddingAsZeroInput) {
     Problem problem = random_problem({.model = config, .steps = 3, .batch = 1});
     problem.window.start = {-1};
     problem.window.weight[0] = 0;
-    problem.window.reset = {0, 1, 0};
+    problem.window.flags = {StepFlag::go_on, StepFlag::reset, StepFlag::go_on};
     const Layer& layer = problem.model->layers()[0];
     const auto parameter = [&](int block) {
       return problem.parameters[problem.model->parameters().block(block).offset];
@@ -181,7 +181,7 @@ TEST(Unroll, OfARaggedBatchIsThatOfItsRowsAlone) {
     window.start = {0};
     window.weight.clear();
     for (int step = padding; step < spec.steps; ++step) window.weight.push_back(problem.window.weight_at(step, row));
-    window.reset.clear();
+    window.flags.clear();
     EngineRun single(alone);
     const Unrolled out = single.unroll();
     const std::vector<double> losses = row_of(together.losses, row, spec.batch, 1);
@@ -200,8 +200,8 @@ TEST(Unroll, OfARaggedBatchIsThatOfItsRowsAlone) {
 
 TEST(Unroll, ResetsARowToZero) {
   Problem problem = random_problem({.model = stack_of("lstm", {3}), .steps = 4, .batch = 2});
-  problem.window.reset.assign(8, 0);
-  problem.window.reset[2 * 2 + 1] = 1;  // row 1 before step 2
+  problem.window.flags.assign(8, StepFlag::go_on);
+  problem.window.flags[2 * 2 + 1] = StepFlag::reset;  // row 1 before step 2
   EngineRun run(problem);
   const Unrolled one = run.unroll(random_numbers(run.state_numbers(), 1));
   const Unrolled other = run.unroll(random_numbers(run.state_numbers(), 2));

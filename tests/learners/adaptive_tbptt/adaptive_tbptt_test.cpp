@@ -5,6 +5,7 @@
 #include "learners/recording_engine.h"
 #include "support/errors.h"
 #include "support/numeric.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
@@ -36,9 +37,9 @@ class Places {
       slice(problem_.window, problem_.window.steps - steps, steps, window_);
       window_.weight.assign(static_cast<std::size_t>(steps) * places, 0.0f);
       std::fill(window_.weight.end() - places, window_.weight.end(), 1.0f);
-      window_.reset.assign(window_.weight.size(), 0);
+      window_.flags.assign(window_.weight.size(), StepFlag::go_on);
       const int distance = distances_[static_cast<std::size_t>(draw / 2) % distances_.size()];
-      std::fill_n(window_.reset.begin() + (steps - distance) * places, places, std::uint8_t{1});
+      std::fill_n(window_.flags.begin() + (steps - distance) * places, places, StepFlag::reset);
       return window_;
     };
   }
@@ -49,9 +50,8 @@ class Places {
   Window window_;
 };
 
-LearnerConfig config_of(int every) {
-  LearnerConfig config;
-  config.name = "adaptive_tbptt";
+AdaptiveTbpttConfig config_of(int every) {
+  AdaptiveTbpttConfig config;
   config.truncation = 2;
   config.estimate.delta = 1e-12;
   config.estimate.shortest = 1;
@@ -64,12 +64,15 @@ LearnerConfig config_of(int every) {
 }
 
 struct AdaptiveLesson {
-  AdaptiveLesson(const Problem& problem, const LearnerConfig& config, int longest, PositionFunction positions,
+  AdaptiveLesson(const Problem& problem, const AdaptiveTbpttConfig& config, int longest, PositionFunction positions,
                  double rate = 0)
       : engine(*problem.model),
         trainee(make_trainee(engine, problem.parameters, testing::Lesson::sgd(), {})),
         learner(make_learner(config, trainee,
-                             {.steps = longest, .batch = problem.window.batch, .positions = std::move(positions)})),
+                             {.steps = longest,
+                              .batch = problem.window.batch,
+                              .lengths_vary = true,
+                              .positions = std::move(positions)})),
         rate(rate) {}
   void learn(const Window& stretch) {
     learner->learn(stretch, [this](std::int64_t) { return rate; });
@@ -84,7 +87,8 @@ struct AdaptiveLesson {
 
 TEST(AdaptiveTbptt, BeginsEveryWindowWithTheExactStateWhateverHappensToTheTruncation) {
   for (const char* cell : {"lstm", "gru"})
-    for (const char* preset : {"paper", "ref", "plain", "original", "double-tf", "buffer"})
+    for (const TbpttPreset preset : {TbpttPreset::paper, TbpttPreset::ref, TbpttPreset::plain, TbpttPreset::original,
+                                     TbpttPreset::double_tf, TbpttPreset::buffer})
       for (const std::vector<int>& stretches : std::vector<std::vector<int>>{
                {10, 10, 10, 10, 10, 10, 10, 10}, {25, 3, 1, 7, 19, 2, 2, 11, 10}, {4, 4, 4, 4, 30, 17, 17}, {80}}) {
         int total = 0;
@@ -93,7 +97,7 @@ TEST(AdaptiveTbptt, BeginsEveryWindowWithTheExactStateWhateverHappensToTheTrunca
         testing::EngineRun forward(problem);
         const std::vector<double> states = forward.unroll().states;
         Places estimates(cell, {3, 9, 2, 8, 8, 4});
-        LearnerConfig config = config_of(1);
+        AdaptiveTbpttConfig config = config_of(1);
         config.preset = preset;
         AdaptiveLesson lesson(problem, config, *std::max_element(stretches.begin(), stretches.end()),
                               estimates.function());
@@ -111,14 +115,16 @@ TEST(AdaptiveTbptt, BeginsEveryWindowWithTheExactStateWhateverHappensToTheTrunca
           if (unrolled.window.batch != 2) continue;
           const auto at = static_cast<std::size_t>(unrolled.window.start[0] - problem.window.start[0]);
           const std::span before = std::span(states).subspan(at * forward.state_numbers(), forward.state_numbers());
-          EXPECT_LT(testing::relative_error(unrolled.initial_state, before), 1e-12) << preset << " cell " << at;
+          EXPECT_LT(testing::relative_error(unrolled.initial_state, before), 1e-12)
+              << name_of(preset) << " cell " << at;
           if (unrolled.keep != Keep::gradient) continue;
           for (int step = 0; step < unrolled.window.steps; ++step)
             if (unrolled.window.weight_at(step, 0) != 0) ++losses[at + static_cast<std::size_t>(step)];
         }
-        const bool ahead = preset == std::string("buffer");  // where losses flow into windows before their own, too
-        EXPECT_GE(estimated, 6) << preset;
-        for (const int count : losses) EXPECT_TRUE(count == 1 || (ahead && count > 1)) << preset << " " << count;
+        const bool ahead = preset == TbpttPreset::buffer;  // where losses flow into windows before their own, too
+        EXPECT_GE(estimated, 6) << name_of(preset);
+        for (const int count : losses)
+          EXPECT_TRUE(count == 1 || (ahead && count > 1)) << name_of(preset) << " " << count;
       }
 }
 
@@ -164,13 +170,9 @@ TEST(AdaptiveTbptt, ChoosesAgainAfterTheAskedNumberOfUpdatesInTheMiddleOfAStretc
 TEST(AdaptiveTbptt, WithOneLengthItIsTbptt) {
   const Problem problem = random_problem(spec_of("gru", 60, 2));
   Places estimates("gru", {5});
-  LearnerConfig adaptive = config_of(1);
+  AdaptiveTbpttConfig adaptive = config_of(1);
   adaptive.estimate.shortest = adaptive.estimate.longest = adaptive.truncation = 4;
-  LearnerConfig fixed;
-  fixed.name = "tbptt";
-  fixed.preset = "paper";
-  fixed.truncation = 4;
-  fixed.rate_scaling = "sqrt";
+  const TbpttConfig fixed{.preset = TbpttPreset::paper, .truncation = 4, .rate_scaling = RateScaling::sqrt};
   AdaptiveLesson a(problem, adaptive, 20, estimates.function(), 0.1);
   testing::Lesson b(problem, fixed, 20, 0.1);
   for (int i = 0; i < 3; ++i) {
@@ -187,7 +189,7 @@ TEST(AdaptiveTbptt, WithOneLengthItIsTbptt) {
 TEST(AdaptiveTbptt, CountsTheRowsOfItsChoicesApart) {
   const Problem problem = random_problem(spec_of("gru", 60, 2));
   Places estimates("gru", {5, 3});
-  LearnerConfig config = config_of(0);
+  AdaptiveTbpttConfig config = config_of(0);
   config.estimate.repeats = 4;
   config.estimate.logged = 7;  // free
   AdaptiveLesson lesson(problem, config, 20, estimates.function());
@@ -215,7 +217,7 @@ TEST(AdaptiveTbptt, CountsTheRowsOfItsChoicesApart) {
 TEST(AdaptiveTbptt, CanBeginWithTheFirstTruncation) {
   const Problem problem = random_problem(spec_of("gru", 40, 2));
   Places estimates("gru", {6});
-  LearnerConfig config = config_of(0);
+  AdaptiveTbpttConfig config = config_of(0);
   config.truncation = 2;
   config.estimate.first = false;
   AdaptiveLesson lesson(problem, config, 40, estimates.function());
@@ -233,15 +235,12 @@ TEST(AdaptiveTbptt, ClipAndScaleBoundTheStep) {
   // |step| <= rate sqrt(K) clip / K
   const Problem problem = random_problem(spec_of("rnn_tanh", 40, 2));
   for (const int k : {1, 3, 8}) {
-    LearnerConfig config;
-    config.name = "tbptt";
-    config.preset = "paper";
-    config.truncation = k;
-    config.rate_scaling = "sqrt";
-    config.clip_by_losses = true;
+    const TbpttConfig config{
+        .preset = TbpttPreset::paper, .truncation = k, .rate_scaling = RateScaling::sqrt, .clip_by_losses = true};
     testing::RecordingEngine engine(*problem.model);
     Trainee trainee = make_trainee(engine, problem.parameters, testing::Lesson::sgd(), {.norm = 1e-3});
-    const std::unique_ptr<Learner> learner = make_learner(config, trainee, {.steps = 40, .batch = 2});
+    const std::unique_ptr<Learner> learner =
+        make_learner(config, trainee, {.steps = 40, .batch = 2, .lengths_vary = true});
     Window stretch;
     slice(problem.window, 0, k, stretch);
     learner->learn(stretch, [](std::int64_t) { return 0.5; });
@@ -252,11 +251,7 @@ TEST(AdaptiveTbptt, ClipAndScaleBoundTheStep) {
 
 TEST(Tbptt, ChunksDoNotLookBackOverTheirStart) {
   const Problem problem = random_problem(spec_of("lstm", 24, 2));
-  LearnerConfig config;
-  config.name = "tbptt";
-  config.preset = "ref";
-  config.truncation = 3;
-  config.chunk = 12;
+  TbpttConfig config{.preset = TbpttPreset::ref, .truncation = 3, .chunk = 12};
   testing::EngineRun forward(problem);
   const std::vector<double> states = forward.unroll().states;
   testing::Lesson exact(problem, config, 24);
@@ -281,20 +276,54 @@ TEST(Tbptt, ChunksDoNotLookBackOverTheirStart) {
   EXPECT_GT(testing::relative_error(stale.engine.unrolls[4].initial_state, state_at(12)), 1e-3);
 }
 
+TEST(AdaptiveTbpttConfig, SaysHowItTakesAStream) {
+  AdaptiveTbpttConfig config = config_of(1);
+  EXPECT_EQ(stream_needs(config).steps, 9);  // K_max
+  EXPECT_EQ(stream_needs(config).look_back, 5 + 20 + 1000);
+  config.estimate.longest = 1000;
+  EXPECT_EQ(stream_needs(config).look_back, 2001 + 16);  // and what the ring may lie before it
+  config.preset = TbpttPreset::buffer;
+  EXPECT_REFUSED(stream_needs(config), "[adaptive_tbptt] the preset 'buffer' looks ahead");
+  config.preset = TbpttPreset::custom;
+  EXPECT_REFUSED(stream_needs(config), "[adaptive_tbptt] the preset 'custom' has no K to choose");
+  EXPECT_EQ(estimate_settings(config).truncation, 0);
+}
+
+TEST(AdaptiveTbpttConfig, ListsItsOptions) {
+  AdaptiveTbpttConfig config;
+  OptionList list;
+  describe(config, list);
+  std::vector<std::string> keys;
+  for (const Option& option : list.options()) keys.push_back(option.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{
+                      "preset",         "truncation", "chunk",         "ref_stream",     "rate_scaling",
+                      "clip_by_losses", "delta",      "shortest",      "longest",        "lags",
+                      "tail",           "positions",  "burn_in",       "estimate_every", "logged_estimates",
+                      "decay",          "quantile",   "norm",          "gradient_size",  "estimate_dropout",
+                      "variants",       "repeats",    "estimate_first"}));
+}
+
 TEST(AdaptiveTbpttConfig, RefusesWhatCannotBe) {
   const Problem problem = random_problem(spec_of("lstm", 20, 2));
   Places estimates("lstm", {3});
   const auto refusal = [&](auto change) {
-    LearnerConfig config = config_of(1);
+    AdaptiveTbpttConfig config = config_of(1);
     change(config);
     return testing::refusal_of([&] { AdaptiveLesson(problem, config, 20, estimates.function()); });
   };
-  EXPECT_EQ(refusal([](LearnerConfig&) {}), "");
-  EXPECT_NE(refusal([](LearnerConfig& c) { c.estimate.delta = 1; }).find("delta"), std::string::npos);
-  EXPECT_NE(refusal([](LearnerConfig& c) { c.estimate.shortest = 10; }).find("K_min"), std::string::npos);
-  EXPECT_NE(refusal([](LearnerConfig& c) { c.rate_scaling = "squrt"; }).find("sqrt"), std::string::npos);
-  EXPECT_NE(refusal([](LearnerConfig& c) { c.ref_stream = true; }).find("chunk"), std::string::npos);
+  EXPECT_EQ(refusal([](AdaptiveTbpttConfig&) {}), "");
+  EXPECT_NE(refusal([](AdaptiveTbpttConfig& c) { c.estimate.delta = 1; }).find("delta"), std::string::npos);
+  EXPECT_NE(refusal([](AdaptiveTbpttConfig& c) { c.estimate.shortest = 10; }).find("K_min"), std::string::npos);
+  EXPECT_EQ(refusal([](AdaptiveTbpttConfig& c) { c.preset = TbpttPreset::custom; }),
+            "[adaptive_tbptt] the preset 'custom' has no K to choose; take paper, ref, plain, original, double-tf or "
+            "buffer");
+  EXPECT_NE(refusal([](AdaptiveTbpttConfig& c) { c.truncation = -1; }).find("truncation"), std::string::npos);
+  EXPECT_NE(refusal([](AdaptiveTbpttConfig& c) { c.estimate.repeats = 0; }).find("repeats"), std::string::npos);
+  EXPECT_NE(refusal([](AdaptiveTbpttConfig& c) { c.estimate.every = -1; }).find("estimate_every"), std::string::npos);
+  EXPECT_REFUSED(choice_of<RateScaling>("squrt", "adaptive_tbptt", "rate_scaling"), "sqrt");
+  EXPECT_NE(refusal([](AdaptiveTbpttConfig& c) { c.ref_stream = true; }).find("chunk"), std::string::npos);
   EXPECT_REFUSED(AdaptiveLesson(problem, config_of(1), 20, {}), "no training data");
+  EXPECT_REFUSED(check_learner(config_of(1), *problem.model, {.steps = 20, .batch = 2}), "no training data");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ PhiMeans geometric(double a, int lags) {
   return means;
 }
 
-DecayOptions with_tail(int tail, const std::string& decay = "regression") {
+DecayOptions with_tail(int tail, DecayRule decay = DecayRule::regression) {
   DecayOptions options;
   options.tail = tail;
   options.decay = decay;
@@ -35,9 +35,9 @@ std::vector<double> random_logs(int lags) {
 }
 
 TEST(Decay, FindsTheRateOfAGeometricSequence) {
-  for (const char* decay : {"regression", "max", "quantile"})
+  for (const DecayRule decay : {DecayRule::regression, DecayRule::max, DecayRule::quantile})
     for (const double a : {0.1, 0.5, 0.9, 0.999, 1.02})
-      EXPECT_NEAR(DecayEstimate(geometric(a, 40), with_tail(36, decay)).beta(), a, 1e-12) << decay;
+      EXPECT_NEAR(DecayEstimate(geometric(a, 40), with_tail(36, decay)).beta(), a, 1e-12) << name_of(decay);
   DecayOptions logs = with_tail(36);
   logs.mean_of_logs = true;
   EXPECT_NEAR(DecayEstimate(geometric(0.7, 40), logs).beta(), 0.7, 1e-12);
@@ -91,7 +91,7 @@ TEST(Decay, ScalarChainHasItsClosedForm) {
 TEST(Decay, NilpotentChainEndsAtItsLength) {
   PhiMeans means;
   for (int k = 0; k <= 20; ++k) means.phi.push_back(k < 4 ? std::pow(2.0, k) : 0);
-  for (const char* decay : {"regression", "max", "quantile"}) {
+  for (const DecayRule decay : {DecayRule::regression, DecayRule::max, DecayRule::quantile}) {
     const DecayEstimate estimate(means, with_tail(18, decay));
     const std::vector<double> wanted = {14, 12, 8, 0};
     for (int k = 0; k < 4; ++k) EXPECT_EQ(estimate.absolute_bias(k), wanted[k]);
@@ -115,7 +115,7 @@ TEST(Decay, BoundsMeetAtTau) {
 }
 
 TEST(Decay, WhatDoesNotDecayTakesTheLongestTruncation) {
-  for (const char* decay : {"regression", "max", "quantile"}) {
+  for (const DecayRule decay : {DecayRule::regression, DecayRule::max, DecayRule::quantile}) {
     const auto longest = [&](PhiMeans means) {
       return DecayEstimate(means, with_tail(9, decay)).truncation(0.5, 2, 77);
     };
@@ -216,9 +216,23 @@ TEST(DecayOptions, RefusesWhatCannotBe) {
             "[estimate] shortest (K_min) must be between 1 and longest (K_max, 100), got 101");
   EXPECT_NE(refusal([](EstimateConfig& c) { c.tail = 100; }).find("tail (tau)"), std::string::npos);
   EXPECT_NE(refusal([](EstimateConfig& c) { c.lags = 1; }).find("lags"), std::string::npos);
-  EXPECT_NE(refusal([](EstimateConfig& c) { c.decay = "regresion"; }).find("regression"), std::string::npos);
-  EXPECT_NE(refusal([](EstimateConfig& c) { c.variants = {"tight_tale"}; }).find("tight_tail"), std::string::npos);
+  EXPECT_REFUSED(choice_of<DecayRule>("regresion", "estimate", "decay"), "regression");
+  EXPECT_REFUSED(choice_of<DecayVariant>("tight_tale", "estimate", "variant"), "tight_tail");
   EXPECT_EQ(decay_options(with_fitting_lags({}, 0)).tail, 90);
+}
+
+TEST(DecayOptions, HaveAFlagForEveryVariant) {
+  const std::vector<bool DecayOptions::*> flags = {&DecayOptions::mean_of_logs,       &DecayOptions::phi_from_one,
+                                                   &DecayOptions::tau_twice,          &DecayOptions::tight_tail,
+                                                   &DecayOptions::ols_all_lags,       &DecayOptions::max_from_tau,
+                                                   &DecayOptions::global_lower_bound, &DecayOptions::unit_bias};
+  const std::vector<std::string> names = all_names<DecayVariant>();
+  ASSERT_EQ(names.size(), flags.size());
+  for (std::size_t chosen = 0; chosen < names.size(); ++chosen) {
+    const EstimateConfig config{.lags = 100, .variants = {choice_of<DecayVariant>(names[chosen], "test", "variant")}};
+    const DecayOptions options = decay_options(config);
+    for (std::size_t i = 0; i < flags.size(); ++i) EXPECT_EQ(options.*flags[i], i == chosen) << names[i];
+  }
 }
 
 TEST(DecayOptions, TakeAsManyLagsAsTheDataHasWhereTheyAreOpen) {

@@ -145,32 +145,33 @@ TEST(Phi, NormsOfLayersAddUpAndWeightsScaleUnits) {
     one.batch = 1;
     one.source.resize(1);
     one.start.resize(1);
-    one.reset.clear();
+    one.flags.clear();
     one.weight.assign(static_cast<std::size_t>(steps), 0.0f);
     one.weight.back() = 1;
     return one;
   };
-  const auto phi = [&](const std::string& norm, const std::string& size = "norms") {
+  const auto phi = [&](PhiNorm norm, GradientSize size = GradientSize::norms) {
     EstimateConfig config = config_of(6, 5);
     config.norm = norm;
     config.gradient_size = size;
     return PhiCollector(*bench.engine, config, 4, positions).collect(bench.parameters, 0);
   };
-  const PhiSample euclidean = phi("euclidean"), layers = phi("per_layer"), weighted = phi("weighted");
+  const PhiSample euclidean = phi(PhiNorm::euclidean), layers = phi(PhiNorm::per_layer),
+                  weighted = phi(PhiNorm::weighted);
   for (std::size_t i = 0; i < euclidean.draws.size(); ++i) {
     EXPECT_GE(layers.draws[i], euclidean.draws[i] * (1 - 1e-12));
     EXPECT_LE(layers.draws[i], std::sqrt(2.0) * euclidean.draws[i] * (1 + 1e-12));
     EXPECT_TRUE(std::isfinite(weighted.draws[i]));
   }
   EXPECT_GT(weighted.means.phi[1], 0);
-  const PhiSample vectors = phi("euclidean", "vectors");
+  const PhiSample vectors = phi(PhiNorm::euclidean, GradientSize::vectors);
   double sum = 0;
   for (std::size_t k = 0; k <= 6; ++k) {
     sum += vectors.means.phi[k];
     EXPECT_NEAR(vectors.means.phi[k], euclidean.means.phi[k], 1e-12);
     EXPECT_LE(vectors.means.gradient[k], sum * (1 + 1e-12));
   }
-  const PhiSample exact = phi("euclidean", "exact");
+  const PhiSample exact = phi(PhiNorm::euclidean, GradientSize::exact);
   ASSERT_EQ(exact.means.gradient.size(), 7u);
   for (const double size : exact.means.gradient) EXPECT_GT(size, 0);
 }
@@ -185,7 +186,7 @@ TEST(Phi, ImmediateJacobianOfATanhNetworkHasItsClosedForm) {
   row.batch = 1;
   row.source.resize(1);
   row.start.resize(1);
-  row.reset.clear();
+  row.flags.clear();
   row.weight.assign(6, 1.0f);
   ImmediateJacobian jacobian(*bench.engine);
   jacobian.look_at(row, bench.parameters, false);
@@ -212,7 +213,7 @@ Window row_of(const Window& window, int row, int steps) {
   one.batch = 1;
   one.source = {window.source[static_cast<std::size_t>(row)]};
   one.start = {window.start[static_cast<std::size_t>(row)]};
-  one.reset.clear();
+  one.flags.clear();
   one.weight.assign(static_cast<std::size_t>(steps), 1.0f);
   return one;
 }
@@ -279,7 +280,7 @@ TEST(Phi, TheExactSizeOfAGatedCellIsItsGradientOverM) {
       return count == 4 ? rows(draw, count, steps) : one = row_of(problem.window, static_cast<int>(draw % 4), steps);
     };
     EstimateConfig config = config_of(6, 5);
-    config.gradient_size = "exact";
+    config.gradient_size = GradientSize::exact;
     const PhiSample sample = PhiCollector(*bench.engine, config, 4, positions).collect(bench.parameters, 0);
 
     double m = 0;  // the largest at the places that a draw looks at
@@ -311,10 +312,11 @@ TEST(Phi, OfANetworkThatResetsDecaysAlthoughItGrows) {
   const PositionFunction rows = last_steps_of(problem, window);
   const PositionFunction positions = [&](std::uint64_t draw, int count, int steps) -> const Window& {
     rows(draw, count, steps);
-    window.reset.assign(window.weight.size(), 0);
+    window.flags.assign(window.weight.size(), StepFlag::go_on);
     for (int row = 0; row < period; ++row)  // row r is at place r of its period
       for (int step = 0; step < steps; ++step)
-        if ((steps - 1 - step - row) % period == 0) window.reset[static_cast<std::size_t>(step) * 4 + row] = 1;
+        if ((steps - 1 - step - row) % period == 0)
+          window.flags[static_cast<std::size_t>(step) * 4 + row] = StepFlag::reset;
     return window;
   };
   PhiCollector collector(*bench.engine, config_of(15, 0), 4, positions);
@@ -403,9 +405,8 @@ TEST(Phi, RefusesWhatCannotBe) {
   Bench bench(problem);
   Window window;
   EXPECT_REFUSED(PhiCollector(*bench.engine, config_of(7, 5), 4, {}), "no training data");
-  EstimateConfig config = config_of(7, 5);
-  config.norm = "euclidian";
-  EXPECT_REFUSED(PhiCollector(*bench.engine, config, 4, last_steps_of(problem, window)), "euclidean");
+  EXPECT_REFUSED(PhiCollector(*bench.engine, config_of(7, -1), 4, last_steps_of(problem, window)), "burn_in");
+  EXPECT_REFUSED(choice_of<PhiNorm>("euclidian", "estimate", "norm"), "euclidean");
 }
 
 }  // namespace

@@ -7,12 +7,7 @@
 namespace throughtime::testing {
 namespace {
 
-LearnerConfig aux(int windows) {
-  LearnerConfig config;
-  config.aux_losses = true;
-  config.windows = windows;
-  return config;
-}
+BpttConfig aux(int windows) { return {.aux_losses = true, .windows = windows}; }
 
 TEST(BpttAux, StepsOnceOnTheMeanOfTheWindowsLossesThroughTheWholeSequence) {
   // Against central differences of (1 / K') sum of [beta CE + (1 - beta) Div], written out from predictions.
@@ -35,7 +30,7 @@ TEST(BpttAux, StepsOnceOnTheMeanOfTheWindowsLossesThroughTheWholeSequence) {
       for (int row = 0; row < terminal_rows; ++row) {
         const double beta = end / 10.0;
         for (int c = 0; c < 4; ++c) {
-          const double onehot = problem.window.targets.labels[static_cast<std::size_t>(row)] == c;
+          const double onehot = problem.window.targets.labels[row] == c;
           const auto at = static_cast<std::size_t>(((end - 1) * terminal_rows + row) * 4 + c);
           sum -= (beta * onehot + (1 - beta) / 4) * std::log(predictions[at]);
         }
@@ -47,7 +42,7 @@ TEST(BpttAux, StepsOnceOnTheMeanOfTheWindowsLossesThroughTheWholeSequence) {
 
 TEST(BpttAux, WithOneWindowIsBptt) {
   const Problem problem = terminal_problem("regression", 2);
-  TerminalLesson plain(problem, {}, 0, 0.1), with_losses(problem, aux(1), 0, 0.1);
+  TerminalLesson plain(problem, BpttConfig(), 0, 0.1), with_losses(problem, aux(1), 0, 0.1);
   for (int i = 0; i < 3; ++i) {
     plain.learn(problem.window);
     with_losses.learn(problem.window);
@@ -75,11 +70,11 @@ TEST(BpttAux, HasTheSameTargetsAsFpttEpochAfterEpoch) {
 
 TEST(BpttAux, RefusesWhatItCannotDo) {
   const Problem problem = terminal_problem("regression", 2);
-  LearnerConfig config = aux(11);
+  BpttConfig config = aux(11);
   EXPECT_REFUSED(TerminalLesson(problem, config),
                  "[bptt] windows must be between 1 and the sequence length (10), got 11");
   config = aux(2);
-  config.memory = "recompute";
+  config.memory = BpttMemory::recompute;
   EXPECT_REFUSED(TerminalLesson(problem, config), "aux_losses need memory = full");
 }
 

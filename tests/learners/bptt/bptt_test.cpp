@@ -5,6 +5,7 @@
 #include "learners/recording_engine.h"
 #include "support/errors.h"
 #include "support/numeric.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using testing::Lesson;
 using testing::relative_error;
 
-LearnerConfig bptt(const std::string& memory = "full") { return {.name = "bptt", .memory = memory}; }
+BpttConfig bptt(BpttMemory memory = BpttMemory::full) { return {.memory = memory}; }
 
 testing::ProblemSpec problem_spec(int steps) {
   testing::ProblemSpec spec;
@@ -74,10 +75,11 @@ TEST(Bptt, MeanLossCoversAllStretchesSinceTheLastCall) {
   EXPECT_NEAR(lesson.learner->take_mean_loss(), once, 1e-13);
 }
 
-class BpttMemory : public ::testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(All, BpttMemory, ::testing::Values("full", "recompute"));
+class BpttWithMemory : public ::testing::TestWithParam<BpttMemory> {};
+INSTANTIATE_TEST_SUITE_P(All, BpttWithMemory, ::testing::Values(BpttMemory::full, BpttMemory::recompute),
+                         [](const auto& info) { return std::string(name_of(info.param)); });
 
-TEST_P(BpttMemory, ContinuesFromTheStateOfTheLastStretch) {
+TEST_P(BpttWithMemory, ContinuesFromTheStateOfTheLastStretch) {
   const testing::Problem problem = random_problem(problem_spec(12));
   testing::EngineRun run(problem);
   const std::vector<double> states = run.unroll().states;
@@ -94,7 +96,7 @@ TEST_P(BpttMemory, ContinuesFromTheStateOfTheLastStretch) {
   EXPECT_LT(relative_error(lesson.engine.updates[1].gradient, mean), 1e-12);
 }
 
-TEST_P(BpttMemory, AStretchThatDoesNotContinueStartsFromZero) {
+TEST_P(BpttWithMemory, AStretchThatDoesNotContinueStartsFromZero) {
   testing::Problem problem = random_problem(problem_spec(6));
   Lesson lesson(problem, bptt(GetParam()), 6);
   lesson.learn(problem.window);
@@ -105,7 +107,7 @@ TEST_P(BpttMemory, AStretchThatDoesNotContinueStartsFromZero) {
   EXPECT_NE(lesson.engine.updates[0].gradient, lesson.engine.updates[2].gradient);
 }
 
-TEST_P(BpttMemory, AStretchWithoutALossMovesTheStateOnly) {
+TEST_P(BpttWithMemory, AStretchWithoutALossMovesTheStateOnly) {
   testing::Problem problem = random_problem(problem_spec(10));
   std::fill_n(problem.window.weight.begin(), 6 * problem.window.batch, 0.0f);
   Lesson lesson(problem, bptt(GetParam()), 6);
@@ -123,7 +125,7 @@ TEST_P(BpttMemory, AStretchWithoutALossMovesTheStateOnly) {
   EXPECT_LT(relative_error(*seen, wanted), 1e-13);
 }
 
-TEST_P(BpttMemory, RefusesStretchesThatWereNotPromised) {
+TEST_P(BpttWithMemory, RefusesStretchesThatWereNotPromised) {
   const testing::Problem problem = random_problem(problem_spec(6));
   Lesson too_short(problem, bptt(GetParam()), 5);
   EXPECT_REFUSED(too_short.learn(problem.window), "[bptt] a stretch may have 5 steps at most");
@@ -136,10 +138,37 @@ TEST_P(BpttMemory, RefusesStretchesThatWereNotPromised) {
   EXPECT_REFUSED(lesson.learn(broken), "weight");
 }
 
+TEST_P(BpttWithMemory, RefusesAnotherLengthUnlessLengthsVary) {
+  const testing::Problem problem = random_problem(problem_spec(6));
+  testing::RecordingEngine engine(*problem.model);
+  Trainee trainee = make_trainee(engine, problem.parameters, Lesson::sgd(), {});
+  const RateFunction rate = [](std::int64_t) { return 0.0; };
+  for (const int steps : {5, 7}) {
+    const auto learner = make_learner(bptt(GetParam()), trainee, {.steps = steps, .batch = problem.window.batch});
+    EXPECT_REFUSED(learner->learn(problem.window, rate), fmt::format("[bptt] a stretch must have {} steps", steps));
+  }
+  const auto varied =
+      make_learner(bptt(GetParam()), trainee, {.steps = 7, .batch = problem.window.batch, .lengths_vary = true});
+  EXPECT_NO_THROW(varied->learn(problem.window, rate));
+}
+
+TEST(BpttOptions, AreDescribedByTheirNames) {
+  BpttConfig config;
+  OptionList list;
+  describe(config, list);
+  std::vector<std::string> names;
+  for (const Option& option : list.options()) names.push_back(option.key);
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"memory", "aux_losses", "windows", "window_length", "remainder", "intermediate",
+                                      "q", "q_epoch", "beta", "divergence", "one_hot_from", "skip_last"}));
+  EXPECT_REFUSED(stream_needs(config), "[bptt] needs the end of a sequence");
+}
+
 /// Full and recomputing BPTT on the same stretches, one update each.
 void expect_same_gradients(const testing::ProblemSpec& spec, int longest) {
   const testing::Problem problem = random_problem(spec);
-  Lesson full(problem, bptt("full"), longest, 0.1), recompute(problem, bptt("recompute"), longest, 0.1);
+  Lesson full(problem, bptt(BpttMemory::full), longest, 0.1),
+      recompute(problem, bptt(BpttMemory::recompute), longest, 0.1);
   std::vector<int> stretches = {spec.steps};
   if (spec.steps > 3) stretches = {spec.steps / 3, spec.steps - spec.steps / 3};
   full.learn_in_stretches(problem.window, stretches);
@@ -176,22 +205,22 @@ TEST(BpttRecompute, TakesRaggedBatches) {
 
 TEST(BpttRecompute, TapeGrowsWithTheRootOfTheLength) {
   const testing::Problem problem = random_problem(problem_spec(2));
-  const auto bytes = [&](const char* memory, int steps) {
+  const auto bytes = [&](BpttMemory memory, int steps) {
     return static_cast<double>(Lesson(problem, bptt(memory), steps).learner->activation_bytes());
   };
-  EXPECT_NEAR(bytes("full", 10000) / bytes("full", 100), 100, 5);
-  EXPECT_NEAR(bytes("recompute", 10000) / bytes("recompute", 100), 10, 2);
-  EXPECT_LT(bytes("recompute", 10000), bytes("full", 10000) / 50);
+  EXPECT_NEAR(bytes(BpttMemory::full, 10000) / bytes(BpttMemory::full, 100), 100, 5);
+  EXPECT_NEAR(bytes(BpttMemory::recompute, 10000) / bytes(BpttMemory::recompute, 100), 10, 2);
+  EXPECT_LT(bytes(BpttMemory::recompute, 10000), bytes(BpttMemory::full, 10000) / 50);
 }
 
 TEST(Learners, AreListedAndRefusedByName) {
   const testing::Problem problem = random_problem(problem_spec(3));
   std::vector<std::string> names;
-  for (const LearnerInfo& info : all_learners()) names.push_back(info.name);
+  for (const LearnerType* type : all_learners()) names.push_back(type->name);
   EXPECT_EQ(names, (std::vector<std::string>{"bptt", "tbptt", "adaptive_tbptt", "fptt", "fpp", "sliding_tbptt",
                                              "target_propagation"}));
   EXPECT_REFUSED(Lesson(problem, {.name = "bttp"}, 3), "bptt");
-  EXPECT_REFUSED(Lesson(problem, bptt("recompte"), 3), "recompute");
+  EXPECT_REFUSED(choice_of<BpttMemory>("recompte", "bptt", "memory"), "recompute");
   EXPECT_REFUSED(Lesson(problem, bptt(), 0), "at least 1 step");
 }
 

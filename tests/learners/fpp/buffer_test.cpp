@@ -10,6 +10,7 @@
 #include "learners/fpp/support.h"
 #include "support/errors.h"
 #include "support/numeric.h"
+#include "throughtime/index.h"
 #include "throughtime/random.h"
 
 namespace throughtime::testing {
@@ -34,7 +35,7 @@ TEST(FppBuffer, DrawsEveryTrajectoryOfTheBufferEquallyOftenTheNewestIncluded) {
   double chi_square = 0;
   for (int age = 0; age < choices; ++age)
     chi_square += std::pow(ages[age] - draws / static_cast<double>(choices), 2) * choices / draws;
-  EXPECT_EQ(ages.size(), static_cast<std::size_t>(choices));
+  EXPECT_EQ(ages.size(), elements(choices));
   EXPECT_LT(chi_square, 24.3);  // 7 degrees of freedom, p = 0.001
 }
 
@@ -63,13 +64,12 @@ TEST(FppBuffer, ShowsTheInputsAndTargetsThatTheStreamHad) {
     ASSERT_FALSE(drawn.empty());
     const Window& window = drawn.back()->window;
     for (int row = 0; row < 2; ++row) {
-      const Source& ours = window.sources[static_cast<std::size_t>(row)];
-      const std::size_t source =
-          problem.window.source.empty() ? 0 : static_cast<std::size_t>(problem.window.source[row]);
+      const Source& ours = window.sources[row];
+      const std::size_t source = problem.window.source.empty() ? 0 : problem.window.source[row];
       const Source& theirs = problem.sources[source];
       for (int l = 0; l < 4; ++l) {
-        const auto at = static_cast<std::size_t>(window.start[row] + l - ours.first);
-        const auto from = static_cast<std::size_t>(problem.window.start[row] + window.start[row] + l);
+        const std::size_t at = window.start[row] + l - ours.first;
+        const std::size_t from = problem.window.start[row] + window.start[row] + l;
         EXPECT_EQ(ours.values[at * 2], theirs.values[from * 2]);
         EXPECT_EQ(ours.values[at * 2 + 1], theirs.values[from * 2 + 1]);
         EXPECT_EQ(ours.labels[at], theirs.labels[from]);
@@ -88,7 +88,7 @@ TEST(FppBuffer, StartsATrajectoryFromTheCellThatTheTransitionBeforeItEndsIn) {
   Window stretch;
   slice(problem.window, 0, 5, stretch);
   lesson.learn(stretch);
-  const auto S = static_cast<std::size_t>(problem.model->state_size());
+  const std::size_t S = elements(problem.model->state_size());
   int changed = 0;
   for (int k = 0; k < 50; ++k) {
     const std::vector<double> before = kept(lesson)["cells.states"];
@@ -97,8 +97,8 @@ TEST(FppBuffer, StartsATrajectoryFromTheCellThatTheTransitionBeforeItEndsIn) {
     lesson.learn(one);
     const auto* drawn = trajectories(lesson).back();
     const std::int64_t first = drawn->window.start[0];
-    const std::size_t cell = first == 0 ? 6 : static_cast<std::size_t>(first - 1);  // of the second ring: the start
-    const std::size_t end = static_cast<std::size_t>(first + 1);
+    const std::size_t cell = first == 0 ? 6 : first - 1;  // of the second ring: the start
+    const std::size_t end = first + 1;
     EXPECT_EQ(drawn->initial_state, std::vector<double>(before.begin() + cell * S, before.begin() + (cell + 1) * S));
     const std::vector<double> after = kept(lesson)["cells.states"];
     for (std::size_t i = 0; i < before.size(); ++i) {
@@ -113,7 +113,7 @@ TEST(FppBuffer, StartsATrajectoryFromTheCellThatTheTransitionBeforeItEndsIn) {
 }
 
 TEST(FppBuffer, FeedsTheNextStepFromTheUpdatedCellOrFromARunningState) {
-  for (const std::string& feed : {std::string("buffer"), std::string("running")}) {
+  for (const FppFeed feed : {FppFeed::buffer, FppFeed::running}) {
     const Problem problem = stream_problem(30, 1);
     LearnerConfig config = fpp(1, 3, 0.5);
     config.fpp.feed = feed;
@@ -129,9 +129,9 @@ TEST(FppBuffer, FeedsTheNextStepFromTheUpdatedCellOrFromARunningState) {
       lesson.learn(one);
       const std::vector<double>& used = lesson.engine.unrolls[records].initial_state;
       if (step > 0) {
-        const std::size_t cell = static_cast<std::size_t>(step - 1) % 4;
+        const int cell = (step - 1) % 4;
         const std::vector<double> stored(table.begin() + cell * 3, table.begin() + (cell + 1) * 3);
-        EXPECT_EQ(used, feed == "buffer" ? stored : running);
+        EXPECT_EQ(used, feed == FppFeed::buffer ? stored : running);
         moved += stored != running;
       }
       running = kept(lesson)["state"];
@@ -143,9 +143,10 @@ TEST(FppBuffer, FeedsTheNextStepFromTheUpdatedCellOrFromARunningState) {
 TEST(FppBuffer, NoTrajectoryCrossesAReset) {
   constexpr int T = 3;
   Problem problem = stream_problem(200, 3);
-  problem.window.reset.assign(600, 0);
+  problem.window.flags.assign(600, StepFlag::go_on);
   const Random random(3, Purpose::task);
-  for (std::size_t i = 3; i < 600; ++i) problem.window.reset[i] = random.uniform(0, 0, i) < 0.2;
+  for (std::size_t i = 3; i < 600; ++i)
+    problem.window.flags[i] = random.uniform(0, 0, i) < 0.2 ? StepFlag::reset : StepFlag::go_on;
   Lesson lesson(problem, fpp(T, 20), 200);
   lesson.learn(problem.window);
   const auto drawn = trajectories(lesson);
@@ -156,7 +157,7 @@ TEST(FppBuffer, NoTrajectoryCrossesAReset) {
     for (int row = 0; row < 3; ++row) {
       if (record->window.weight_at(T - 1, row) == 0) continue;
       ++active;
-      const std::int64_t first = record->window.start[static_cast<std::size_t>(row)];
+      const std::int64_t first = record->window.start[row];
       for (int l = 1; l < T; ++l) EXPECT_FALSE(problem.window.resets_at(static_cast<int>(first) + l, row));
       from_start += problem.window.resets_at(static_cast<int>(first), row);
     }
@@ -168,14 +169,14 @@ TEST(FppBuffer, NoTrajectoryCrossesAReset) {
 TEST(FppBuffer, EndsOnlyWhereThereIsATargetUnlessToldOtherwise) {
   Problem problem = stream_problem(120, 1);
   for (int step = 0; step < 120; ++step) problem.window.weight[step] = step % 6 == 5 ? 1.0f : 0.0f;
-  for (const std::string& ends : {std::string("weighted"), std::string("all")}) {
+  for (const FppEnds ends : {FppEnds::weighted, FppEnds::all}) {
     LearnerConfig config = fpp(2, 24);
     config.fpp.ends = ends;
     Lesson lesson(problem, config, 120);
     lesson.learn(problem.window);
     int elsewhere = 0;
     for (const auto* record : trajectories(lesson)) elsewhere += (record->window.start[0] + 1) % 6 != 5;
-    EXPECT_EQ(elsewhere > 0, ends == "all");
+    EXPECT_EQ(elsewhere > 0, ends == FppEnds::all);
     EXPECT_GT(trajectories(lesson).size(), 100u);
   }
 }
@@ -185,7 +186,7 @@ TEST(FppStreams, AreIndependentWhereTheWeightsStay) {
   Lesson all(many, fpp(3, 10, 0.3), 40);
   all.learn(many.window);
   const std::vector<double> table = kept(all)["cells.states"];
-  const auto S = static_cast<std::size_t>(many.model->state_size());
+  const std::size_t S = elements(many.model->state_size());
   for (std::size_t row = 0; row < 3; ++row) {
     Problem one = stream_problem(40, 3, "lstm");
     Window& window = one.window;
@@ -195,7 +196,7 @@ TEST(FppStreams, AreIndependentWhereTheWeightsStay) {
     window.weight = weight;
     window.start = {window.start[row]};
     if (!window.source.empty()) window.source = {window.source[row]};
-    window.reset.clear();
+    window.flags.clear();
     Lesson alone(one, fpp(3, 10, 0.3), 40);
     alone.learn(window);
     const std::vector<double> single = kept(alone)["cells.states"];

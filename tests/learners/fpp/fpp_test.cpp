@@ -9,6 +9,7 @@
 #include "learners/fpp/support.h"
 #include "support/errors.h"
 #include "support/numeric.h"
+#include "throughtime/options.h"
 #include "throughtime/random.h"
 
 namespace throughtime::testing {
@@ -30,7 +31,7 @@ TEST(FppOnline, TheSameSeedGivesTheSameBitsAndAnotherOneOtherDraws) {
   const auto run = [&](std::uint64_t seed, const std::string& name) {
     const auto engine = make_engine(*problem.model, {.name = name, .threads = 1, .communicator = nullptr});
     Trainee trainee = make_trainee(*engine, problem.parameters, Lesson::sgd(), {});
-    const auto learner = make_learner(fpp(3, 20), trainee, {.steps = 60, .batch = 2, .seed = seed});
+    const auto learner = make_learner(fpp(3, 20).fpp, trainee, {.steps = 60, .batch = 2, .seed = seed});
     learner->learn(problem.window, [](std::int64_t) { return 0.1; });
     return engine->read(trainee.parameters);
   };
@@ -68,11 +69,10 @@ TEST(SlidingTbptt, MovesLikeAHandWrittenOne) {
   constexpr int T = 3, steps = 12;
   constexpr double rate = 0.3;
   const Problem problem = stream_problem(steps, 1);
-  for (const std::string& start : {std::string("stored"), std::string("shifted")}) {
+  for (const SlidingStart start : {SlidingStart::stored, SlidingStart::shifted}) {
     LearnerConfig config;
     config.name = "sliding_tbptt";
-    config.fpp.steps = T;
-    config.fpp.start = start;
+    config.sliding_tbptt = {.steps = T, .start = start};
     Lesson lesson(problem, config, steps, rate);
     lesson.learn(problem.window);
 
@@ -90,12 +90,12 @@ TEST(SlidingTbptt, MovesLikeAHandWrittenOne) {
       slice(problem.window, t + 1 - T, T, window);
       std::fill(window.weight.begin(), window.weight.end() - 1, 0.0f);
       run.set_window(window);
-      const bool shifted = start == "shifted" && !last.empty();
-      last = run.unroll(shifted ? last : stored[static_cast<std::size_t>(t + 1 - T)]).final_state;
+      const bool shifted = start == SlidingStart::shifted && !last.empty();
+      last = run.unroll(shifted ? last : stored[t + 1 - T]).final_state;
       const std::vector<double> gradient = run.pull_back().gradient;
       for (std::size_t k = 0; k < parameters.size(); ++k) parameters[k] -= rate * gradient[k];
     }
-    EXPECT_LT(relative_error(lesson.parameters(), parameters), 1e-12) << start;
+    EXPECT_LT(relative_error(lesson.parameters(), parameters), 1e-12) << name_of(start);
   }
 }
 
@@ -104,10 +104,9 @@ TEST(SlidingTbptt, DiffersFromFreshStatesOnlyByTheWeightsThatMadeThem) {
   std::fill(problem.window.weight.begin(), problem.window.weight.end(), 1.0f);
   LearnerConfig stored, fresh;
   stored.name = "sliding_tbptt";
-  stored.fpp.steps = 4;
+  stored.sliding_tbptt.steps = 4;
   fresh.name = "tbptt";
-  fresh.steps = 4;
-  fresh.losses = fresh.stride = 1;
+  fresh.tbptt = {.steps = 4, .losses = 1, .stride = 1};
   const auto difference = [&](double rate) {
     Lesson a(problem, stored, 20, rate), b(problem, fresh, 20, rate);
     a.learn(problem.window);
@@ -120,27 +119,51 @@ TEST(SlidingTbptt, DiffersFromFreshStatesOnlyByTheWeightsThatMadeThem) {
 
 // ---------------------------------------------------------------- refusals
 
+/// A configuration is checked before anything is made of it.
 TEST(FppConfig, RefusesWhatCannotWork) {
   const Problem problem = stream_problem(10, 1);
-  const auto made = [&](const LearnerConfig& config) { Lesson(problem, config, 10); };
-  EXPECT_REFUSED(made(fpp(0, 10)), "[fpp] fpp_steps (T) must be between 1 and the buffer's transitions (10), got 0");
-  EXPECT_REFUSED(made(fpp(11, 10)), "between 1 and the buffer's transitions (10), got 11");
-  LearnerConfig config = fpp(2, 10);
-  config.fpp.lambda = -1;
-  EXPECT_REFUSED(made(config), "[fpp] lambda must be 0 or positive, got -1");
-  config = fpp(2, 10);
-  config.fpp.variant = "decay";
-  EXPECT_REFUSED(made(config), "needs phase_steps");
-  config = fpp(2, 10);
-  config.fpp.batch = "blocks";
-  config.fpp.state_optimizer = "rmsprop";
-  EXPECT_REFUSED(made(config), "collisions = overwrite");
-  config = fpp(2, 10);
-  config.fpp.penalise = "weigths";
-  EXPECT_REFUSED(made(config), "weights");
-  config = fpp(2, 10);
-  config.fpp.start = "shifted";
-  EXPECT_REFUSED(made(config), "sliding_tbptt");
+  const StretchShape shape{.steps = 10, .batch = 1};
+  const auto checked = [&](const auto& config) { check_learner(config, *problem.model, shape); };
+  EXPECT_REFUSED(checked(FppConfig{.buffer = 10}),
+                 "[fpp] steps (T) must be between 1 and the buffer's transitions (10), got 0");
+  EXPECT_REFUSED(checked(FppConfig{.steps = 11, .buffer = 10}), "between 1 and the buffer's transitions (10), got 11");
+  EXPECT_REFUSED(checked(FppConfig{.steps = 2, .lambda = -1}), "[fpp] lambda must be 0 or positive, got -1");
+  EXPECT_REFUSED(checked(FppConfig{.steps = 2, .variant = FppVariant::decay}), "the variant decay needs phase_steps");
+  EXPECT_REFUSED(
+      checked(FppConfig{.steps = 2, .state_optimizer = FppStateRule::rmsprop, .batch = FppBatch::blocks, .blocks = 2}),
+      "collisions = overwrite");
+  EXPECT_REFUSED(checked(SlidingTbpttConfig{}), "[sliding_tbptt] steps (T) must be between 1 and 1000000000, got 0");
+  EXPECT_REFUSED(Lesson(problem, fpp(0, 10), 10), "[fpp] steps (T) must be between 1 and");
+  EXPECT_NO_THROW(checked(fpp(2, 10).fpp));
+}
+
+TEST(FppConfig, ReadsItsChoicesByName) {
+  FppConfig fpp;
+  SlidingTbpttConfig sliding;
+  OptionList list;
+  describe(fpp, list);
+  describe(sliding, list);
+  const auto set = [&](const std::string& key, const std::string& value) {
+    for (const Option& option : list.options())
+      if (option.key == key) std::get<ChoiceField>(option.field).set({value});
+  };
+  EXPECT_REFUSED(set("penalise", "weigths"), "weights");
+  EXPECT_REFUSED(set("start", "shited"), "shifted");
+  set("penalise", "weights");
+  set("start", "shifted");
+  EXPECT_EQ(fpp.penalise, FppPenalise::weights);
+  EXPECT_EQ(sliding.start, SlidingStart::shifted);
+}
+
+/// Where rows of an update are trajectories, ranks share those.
+TEST(FppConfig, SaysWhatRanksShare) {
+  const StretchShape shape{.steps = 10, .batch = 6};
+  const SharedWork streams = shared_work(FppConfig{.steps = 2}, shape);
+  EXPECT_EQ(streams.count, 6);
+  EXPECT_EQ(streams.options, "train.batch");
+  const SharedWork blocks = shared_work(FppConfig{.steps = 2, .batch = FppBatch::blocks, .blocks = 4}, shape);
+  EXPECT_EQ(blocks.count, 4);
+  EXPECT_EQ(blocks.options, "learner.fpp.blocks");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "support/engine_run.h"
 #include "support/numeric.h"
 #include "support/random_problem.h"
+#include "throughtime/index.h"
 #include "throughtime/learner.h"
 
 namespace throughtime::testing {
@@ -44,13 +45,11 @@ class OneTrajectory {
     config.fixed = true;
     config.state_rate = 1;
     if (blocks > 0) {
-      config.batch = "blocks";
+      config.batch = FppBatch::blocks;
       config.blocks = blocks;
     }
-    LearnerConfig learner;
-    learner.name = "fpp";
-    learner.fpp = config;
-    learner_ = make_learner(learner, *trainee_, {problem.window.steps, problem.window.batch});
+    learner_ = make_learner(config, *trainee_,
+                            {.steps = problem.window.steps, .batch = problem.window.batch, .lengths_vary = true});
     learner_->learn(problem.window, [](std::int64_t) { return 0.0; });
   }
 
@@ -85,16 +84,16 @@ class OneTrajectory {
   int changed_elsewhere() const { return changed_elsewhere_; }
 
  private:
-  std::size_t states() const { return static_cast<std::size_t>(problem_.window.batch) * model_.state_size(); }
-  std::size_t ring() const { return static_cast<std::size_t>(problem_.window.steps) + 1; }
+  std::size_t states() const { return elements(problem_.window.batch, model_.state_size()); }
+  std::size_t ring() const { return elements(problem_.window.steps + 1); }
   std::size_t start_at() const {
     return ring() * states();
   }  // the start of the sequence: first cell of the second ring
   std::size_t end_at() const { return (ring() - 2) * states(); }
   std::vector<double> table(const std::vector<double>& start, const std::vector<double>& end) const {
     std::vector<double> cells(2 * ring() * states() + model_.state_size(), 0.125);
-    std::copy(start.begin(), start.end(), cells.begin() + static_cast<std::ptrdiff_t>(start_at()));
-    std::copy(end.begin(), end.end(), cells.begin() + static_cast<std::ptrdiff_t>(end_at()));
+    std::copy(start.begin(), start.end(), cells.begin() + start_at());
+    std::copy(end.begin(), end.end(), cells.begin() + end_at());
     return cells;
   }
 
@@ -152,7 +151,7 @@ TEST_P(FppGradient, OfALinearTrajectoryIsItsClosedForm) {
 TEST_P(FppGradient, OfAMeanPenaltyIsTwoLambdaOverTheUnits) {
   Problem problem = scalar_problem("rnn_linear", {.w = 0.8, .u = 0.5, .v = 0}, {0.5f, -1.0f}, {0.0f, 0.0f});
   FppConfig config;
-  config.penalty = "mean";
+  config.penalty = FppPenalty::mean;
   config.lambda = 3;
   OneTrajectory run(GetParam(), problem, config);
   const double shat = 0.64 * 0.5 + 0.5 * (0.8 * 0.5 - 1);
@@ -201,7 +200,7 @@ TEST_P(FppGradient, AgreesWithCentralDifferencesOnEveryCell) {
       SCOPED_TRACE(fmt::format("{} T={}", cell, steps));
       Problem problem = net_problem(cell, steps, 3);
       const Window window = last_loss(problem);
-      const std::size_t states = 3 * static_cast<std::size_t>(problem.model->state_size());
+      const std::size_t states = elements(3, problem.model->state_size());
       const std::vector<double> start = float_numbers(states, 5, 0.5), end = float_numbers(states, 6, 0.5);
       FppConfig config;
       config.lambda = 0.7;
@@ -237,7 +236,7 @@ TEST_P(FppGradient, OfBlocksIsTheMeanForWeightsAndTheSumForAStateTheyShare) {
   EXPECT_LT(relative_error(two.start, twice), 1e-5);
 
   FppConfig overwrite;
-  overwrite.collisions = "overwrite";
+  overwrite.collisions = FppCollisions::overwrite;
   OneTrajectory last(GetParam(), problem, overwrite, 2);
   EXPECT_LT(relative_error(last.gradients(start, end).start, one.start), 1e-5);
 }
@@ -246,7 +245,7 @@ TEST_P(FppGradient, OfAStateIsDividedByTheBatchWhereTheMeanIsAskedFor) {
   Problem problem = net_problem("gru", 3, 4);
   const std::vector<double> start = float_numbers(12, 5, 0.5), end = float_numbers(12, 6, 0.5);
   FppConfig mean;
-  mean.state_gradient = "batch_mean";
+  mean.state_gradient = FppStateGradient::batch_mean;
   OneTrajectory own(GetParam(), problem), shared(GetParam(), problem, mean);
   Gradients a = own.gradients(start, end);
   const Gradients b = shared.gradients(start, end);
@@ -283,13 +282,14 @@ TEST_P(FppGradient, WithoutAPenaltyTheEndStays) {
 TEST_P(FppGradient, HoldsThePenaltyWhereTheArmOfTheAblationWantsIt) {
   Problem problem = net_problem("rnn_tanh", 3, 2);
   const std::vector<double> start = float_numbers(6, 5), end = float_numbers(6, 6);
-  const auto of_arm = [&](const std::string& arm) {
+  const auto of_arm = [&](FppPenalise arm) {
     FppConfig config;
     config.penalise = arm;
     OneTrajectory run(GetParam(), problem, config);
     return run.gradients(start, end);
   };
-  const Gradients both = of_arm("both"), weights = of_arm("weights"), states = of_arm("states"), none = of_arm("none");
+  const Gradients both = of_arm(FppPenalise::both), weights = of_arm(FppPenalise::weights),
+                  states = of_arm(FppPenalise::states), none = of_arm(FppPenalise::none);
   EXPECT_GT(relative_error(both.weights, none.weights), 1e-2);
   EXPECT_GT(relative_error(both.start, none.start), 1e-2);
   EXPECT_LT(relative_error(weights.weights, both.weights), 1e-6);

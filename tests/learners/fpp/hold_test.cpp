@@ -6,6 +6,7 @@
 #include "learners/state_editor.h"
 #include "support/numeric.h"
 #include "support/random_problem.h"
+#include "throughtime/index.h"
 #include "throughtime/learner.h"
 
 namespace throughtime::testing {
@@ -19,18 +20,17 @@ struct Rounds {
     const int steps = static_cast<int>(rows[0].size()), batch = static_cast<int>(rows.size());
     window.steps = steps;
     window.batch = batch;
-    window.weight.assign(static_cast<std::size_t>(steps * batch), 0.0f);
-    window.reset.assign(window.weight.size(), 0);
+    window.weight.assign(elements(steps, batch), 0.0f);
+    window.flags.assign(window.weight.size(), StepFlag::go_on);
     values.resize(rows.size());
     targets.resize(rows.size());
     for (int row = 0; row < batch; ++row) {
-      const auto r = static_cast<std::size_t>(row);
       for (int step = 0; step < steps; ++step) {
-        const int own = rows[r][static_cast<std::size_t>(step)];
-        const auto at = static_cast<std::size_t>(step * batch + row);
-        for (int i = 0; i < inputs; ++i) values[r].push_back(own < 0 ? 77.0f : number(row, own, i));  // never read
-        targets[r].push_back(own < 0 ? 88.0f : number(row, own, 5));
-        if (own < 0) window.reset[at] = Window::hold_flag;
+        const int own = rows[row][step];
+        const int at = step * batch + row;
+        for (int i = 0; i < inputs; ++i) values[row].push_back(own < 0 ? 77.0f : number(row, own, i));  // never read
+        targets[row].push_back(own < 0 ? 88.0f : number(row, own, 5));
+        if (own < 0) window.flags[at] = StepFlag::hold;
         if (own >= 0 && (!last_only || step + 1 == steps)) window.weight[at] = 1;
       }
       window.source.push_back(row);
@@ -43,7 +43,7 @@ struct Rounds {
                          .values = values[row],
                          .target_values = targets[row]});
     window.sources = sources;
-    if (std::ranges::count(window.reset, Window::hold_flag) == 0) window.reset.clear();
+    if (std::ranges::count(window.flags, StepFlag::hold) == 0) window.flags.clear();
   }
   static float number(int row, int step, int which) {
     return static_cast<float>((37 * row + 11 * step + 5 * which) % 17 - 8) / 8.0f;
@@ -80,6 +80,7 @@ LearnerConfig config_of(const std::string& name, int steps, int buffer) {
   config.fpp.steps = steps;
   config.fpp.buffer = buffer;
   config.fpp.state_rate = 0.2;
+  config.sliding_tbptt.steps = steps;
   return config;
 }
 

@@ -9,6 +9,7 @@
 #include "learners/fpp/support.h"
 #include "support/errors.h"
 #include "support/numeric.h"
+#include "throughtime/index.h"
 #include "throughtime/random.h"
 
 namespace throughtime::testing {
@@ -24,7 +25,7 @@ TEST(FppPenalty, AloneDrivesTheStatesToATrajectory) {
   for (std::size_t unit = 0; unit < hidden; ++unit) problem.parameters[at + unit * (hidden + 1)] = w;
   LearnerConfig config = fpp(1, 5, 1 / (1 + w * w));
   config.fpp.fixed = true;
-  config.fpp.ends = "all";
+  config.fpp.ends = FppEnds::all;
   Lesson lesson(problem, config, 5);
   lesson.learn(problem.window);
   StateEditor put;
@@ -54,12 +55,12 @@ TEST(FppPenalty, NeverRisesUnderFullGradientSteps) {
   config.buffer = cells - 1;
   config.state_rate = 1.99 / (lambda * (1 + w) * (1 + w));
   StateCells table(*engine, config, 1, cells);
-  const Buffer values = engine->allocate(static_cast<std::size_t>(cells * S)), gradient = engine->allocate(values.size);
+  const Buffer values = engine->allocate(elements(cells, S)), gradient = engine->allocate(values.size);
   std::vector<std::int64_t> all(cells);
   for (int t = 0; t < cells; ++t) {
-    all[static_cast<std::size_t>(t)] = table.after(t, 0);
-    const Buffer state = engine->allocate(static_cast<std::size_t>(S));
-    engine->write(state, random_numbers(static_cast<std::size_t>(S), 10 + static_cast<std::uint64_t>(t)));
+    all[t] = table.after(t, 0);
+    const Buffer state = engine->allocate(elements(S));
+    engine->write(state, random_numbers(elements(S), 10 + static_cast<std::uint64_t>(t)));
     table.append(t, std::vector<std::uint8_t>{0}, state);
   }
   double last = 1e30;
@@ -68,11 +69,11 @@ TEST(FppPenalty, NeverRisesUnderFullGradientSteps) {
     const std::vector<double> s = engine->read(values);
     std::vector<double> d(s.size(), 0.0);
     double penalty = 0;
-    for (std::size_t k = static_cast<std::size_t>(S); k < s.size(); ++k) {
-      const double r = s[k] - w * s[k - static_cast<std::size_t>(S)];
+    for (std::size_t k = S; k < s.size(); ++k) {
+      const double r = s[k] - w * s[k - S];
       penalty += lambda / 2 * r * r;
       d[k] += lambda * r;
-      d[k - static_cast<std::size_t>(S)] -= lambda * w * r;
+      d[k - S] -= lambda * w * r;
     }
     EXPECT_LE(penalty, last);
     last = penalty;
@@ -100,9 +101,9 @@ TEST(FppPenalty, LeavesResidualsThatFallAsOneOverLambda) {
     LearnerConfig config = fpp(1, 5, 1.5 / lambda);
     config.fpp.lambda = lambda;
     config.fpp.fixed = true;
-    config.fpp.batch = "blocks";
+    config.fpp.batch = FppBatch::blocks;
     config.fpp.blocks = 300;  // about the full gradient, a fifth of it
-    config.fpp.state_gradient = "batch_mean";
+    config.fpp.state_gradient = FppStateGradient::batch_mean;
     Lesson lesson(problem, config, 5);
     // The first loss gradient moves the start along the trajectory only slowly: take as many steps as it needs.
     for (int pass = 0; pass < static_cast<int>(40 * std::sqrt(lambda)); ++pass) {
@@ -114,7 +115,7 @@ TEST(FppPenalty, LeavesResidualsThatFallAsOneOverLambda) {
     double sum = 0;
     for (std::size_t t = 1; t < 4; ++t) {
       const double input = problem.sources[problem.window.source.empty() ? 0 : problem.window.source[0]]
-                               .values[static_cast<std::size_t>(problem.window.start[0]) + t];
+                               .values[problem.window.start[0] + t];
       sum += std::pow(s[t] - 0.5 * s[t - 1] - 0.7 * input, 2);
     }
     log_lambda.push_back(std::log(lambda));
@@ -127,7 +128,7 @@ TEST(FppStates, FollowRmspropWithAMeanSquareOfTheirOwn) {
   const Problem problem = stream_problem(4, 1);
   LearnerConfig config = fpp(4, 4, 0.1);
   config.fpp.fixed = true;
-  config.fpp.state_optimizer = "rmsprop";
+  config.fpp.state_optimizer = FppStateRule::rmsprop;
   Lesson lesson(problem, config, 4);
   lesson.learn(problem.window);
   // One update has happened: |change| = rate |g| / (sqrt(0.01 g^2) + 1e-8) = 10 rate, whatever g.
@@ -142,9 +143,9 @@ TEST(FppStates, FollowRmspropWithAMeanSquareOfTheirOwn) {
 TEST(FppStates, DoNotChangeWhereTheirRateIsZero) {
   const Problem problem = stream_problem(30, 2, "gru");
   LearnerConfig config = fpp(3, 10, 0);
-  config.fpp.penalise = "none";
+  config.fpp.penalise = FppPenalise::none;
   Lesson plain(problem, config, 30, 0.1);
-  config.fpp.penalise = "both";
+  config.fpp.penalise = FppPenalise::both;
   config.fpp.lambda = 0;
   Lesson without(problem, config, 30, 0.1);
   plain.learn(problem.window);

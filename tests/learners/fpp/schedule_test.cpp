@@ -19,7 +19,7 @@ TEST(FppSchedule, DecaysByHalvesAtConstantCost) {
   const auto plans = [](int T) {
     FppConfig config;
     config.steps = T;
-    config.variant = "decay";
+    config.variant = FppVariant::decay;
     config.phase_steps = 100;
     std::vector<std::pair<int, int>> found;
     for (int phase = 0; phase < 5; ++phase) {
@@ -36,7 +36,7 @@ TEST(FppSchedule, DecaysByHalvesAtConstantCost) {
 TEST(FppSchedule, LowersTheChanceOfALongTrajectoryByAFifth) {
   FppConfig config;
   config.steps = 7;
-  config.variant = "random";
+  config.variant = FppVariant::random;
   config.phase_steps = 10;
   const FppSchedule schedule(config);
   for (int phase = 0; phase < 5; ++phase) {
@@ -48,7 +48,7 @@ TEST(FppSchedule, LowersTheChanceOfALongTrajectoryByAFifth) {
     EXPECT_EQ(schedule.plan(phase * 10, p + 1e-9).steps, 1);
     EXPECT_EQ(schedule.plan(phase * 10, p + 1e-9).updates, 7);
   }
-  config.chance = "multiplicative";
+  config.chance = FppChance::multiplicative;
   EXPECT_DOUBLE_EQ(FppSchedule(config).chance(2), 0.64);
 }
 
@@ -65,7 +65,7 @@ TEST(FppSchedule, LambdaGrowsToItsBound) {
 TEST(FppVariants, DoWhatTheirScheduleSays) {
   const Problem problem = stream_problem(50, 1);
   LearnerConfig config = fpp(4, 20);
-  config.fpp.variant = "decay";
+  config.fpp.variant = FppVariant::decay;
   config.fpp.phase_steps = 10;
   Lesson lesson(problem, config, 50);
   lesson.learn(problem.window);
@@ -73,7 +73,7 @@ TEST(FppVariants, DoWhatTheirScheduleSays) {
   for (const auto* record : trajectories(lesson)) ++lengths[record->window.steps];
   EXPECT_EQ(lengths, (std::map<int, int>{{4, 7}, {2, 20}, {1, 120}}));
 
-  config.fpp.variant = "random";
+  config.fpp.variant = FppVariant::random;
   Lesson random(problem, config, 50);
   random.learn(problem.window);
   int long_ones = 0, short_ones = 0;
@@ -85,8 +85,8 @@ TEST(FppVariants, DoWhatTheirScheduleSays) {
 
 TEST(FppUpdates, ManyPerStepSeeEachOtherOrNot) {
   const Problem problem = stream_problem(30, 1);
-  std::map<std::string, std::vector<double>> results;
-  for (const std::string& order : {std::string("sequential"), std::string("parallel")}) {
+  std::map<FppOrder, std::vector<double>> results;
+  for (const FppOrder order : {FppOrder::sequential, FppOrder::parallel}) {
     LearnerConfig config = fpp(2, 10, 0.1);
     config.fpp.updates = 4;
     config.fpp.order = order;
@@ -95,25 +95,25 @@ TEST(FppUpdates, ManyPerStepSeeEachOtherOrNot) {
     EXPECT_EQ(lesson.learner->updates(), 4 * 29);
     results[order] = lesson.parameters();
   }
-  EXPECT_GT(relative_error(results["parallel"], results["sequential"]), 1e-6);
-  EXPECT_LT(relative_error(results["parallel"], results["sequential"]), 0.1);
+  EXPECT_GT(relative_error(results[FppOrder::parallel], results[FppOrder::sequential]), 1e-6);
+  EXPECT_LT(relative_error(results[FppOrder::parallel], results[FppOrder::sequential]), 0.1);
 
   // One update is one update in either order.
-  std::map<std::string, std::vector<double>> single;
-  for (const std::string& order : {std::string("sequential"), std::string("parallel")}) {
+  std::map<FppOrder, std::vector<double>> single;
+  for (const FppOrder order : {FppOrder::sequential, FppOrder::parallel}) {
     LearnerConfig config = fpp(2, 10, 0.1);
     config.fpp.order = order;
     Lesson lesson(problem, config, 30, 0.1);
     lesson.learn(problem.window);
     single[order] = lesson.parameters();
   }
-  EXPECT_EQ(single["parallel"], single["sequential"]);
+  EXPECT_EQ(single[FppOrder::parallel], single[FppOrder::sequential]);
 }
 
 TEST(FppUpdates, ChangeStatesInTheLastOneAloneWhereTheReleasedCodeDid) {
   const Problem problem = stream_problem(3, 1);
-  std::map<std::string, int> moves;
-  for (const std::string& when : {std::string("each"), std::string("last")}) {
+  std::map<FppWriteBack, int> moves;
+  for (const FppWriteBack when : {FppWriteBack::each, FppWriteBack::last}) {
     LearnerConfig config = fpp(3, 3, 0.1);
     config.fpp.updates = 3;
     config.fpp.write_back = when;
@@ -124,8 +124,8 @@ TEST(FppUpdates, ChangeStatesInTheLastOneAloneWhereTheReleasedCodeDid) {
     moves[when] =
         (drawn[1]->initial_state != drawn[0]->initial_state) + (drawn[2]->initial_state != drawn[1]->initial_state);
   }
-  EXPECT_EQ(moves["each"], 2);
-  EXPECT_EQ(moves["last"], 0);
+  EXPECT_EQ(moves[FppWriteBack::each], 2);
+  EXPECT_EQ(moves[FppWriteBack::last], 0);
 }
 
 }  // namespace

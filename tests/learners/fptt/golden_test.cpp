@@ -44,7 +44,7 @@ TEST_P(FpttAgainstPyTorch, WeightsAverageAndMultiplierAgreeAfterEachSequence) {
   const auto engine = make_engine(model, {.name = GetParam().engine, .threads = 2, .communicator = nullptr});
   Trainee trainee =
       make_trainee(*engine, flat_parameters(model, file["parameters"]), optimizer("adam"), {.value = 0, .norm = 1});
-  LearnerConfig config = fptt(0, "lambda", file["alpha"]);
+  FpttConfig config = fptt(0, FpttForm::lambda, file["alpha"]);
   config.window_length = file["window_length"];
   const GoldenSequence sequence(file);
   const auto learner =

@@ -8,7 +8,7 @@ namespace throughtime::testing {
 namespace {
 
 /// The windows of one stretch of a problem with numbers as targets.
-std::vector<Window> windows_of(const LearnerConfig& config) {
+std::vector<Window> windows_of(const FpttConfig& config) {
   const Problem problem = terminal_problem("regression", 2);
   TerminalLesson lesson(problem, config);
   lesson.learn(problem.window);
@@ -28,19 +28,19 @@ TEST(IntermediateNumbers, CountWithTheShareOfTimeAtEachWindowsEnd) {
 }
 
 TEST(IntermediateNumbers, CountWithTheWindowsIndexWhenAsked) {
-  LearnerConfig config = fptt(4);  // windows of two steps, five of them: the remainder's too
-  config.terminal.beta = "window";
+  FpttConfig config = fptt(4);  // windows of two steps, five of them: the remainder's too
+  config.terminal.beta = TargetShare::window;
   auto windows = windows_of(config);
   ASSERT_EQ(windows.size(), 5u);
   for (std::size_t p = 0; p < 5; ++p) EXPECT_FLOAT_EQ(windows[p].weight_at(1, 0), static_cast<float>(p + 1) / 5);
-  config.terminal.beta = "ref_index";
+  config.terminal.beta = TargetShare::ref_index;
   windows = windows_of(config);
   for (std::size_t p = 0; p < 5; ++p) EXPECT_FLOAT_EQ(windows[p].weight_at(1, 0), static_cast<float>(p) + 0.25f);
 }
 
 TEST(IntermediateNumbers, EveryStepSharesAWindowsLoss) {
-  LearnerConfig config = fptt(5);
-  config.intermediate = "every_step";
+  FpttConfig config = fptt(5);
+  config.terminal.intermediate = IntermediateLoss::every_step;
   const auto windows = windows_of(config);
   EXPECT_FLOAT_EQ(windows[1].weight_at(0, 0), 0.5f * 0.3f);
   EXPECT_FLOAT_EQ(windows[1].weight_at(1, 0), 0.5f * 0.4f);
@@ -48,15 +48,15 @@ TEST(IntermediateNumbers, EveryStepSharesAWindowsLoss) {
 
 TEST(IntermediateNumbers, WithoutThemOnlyTheLastWindowUpdates) {
   const Problem problem = terminal_problem("regression", 2);
-  LearnerConfig config = fptt(5);
-  config.intermediate = "none";
+  FpttConfig config = fptt(5);
+  config.terminal.intermediate = IntermediateLoss::none;
   TerminalLesson lesson(problem, config);
   lesson.learn(problem.window);
   EXPECT_EQ(lesson.learner->updates(), 1);
 }
 
 TEST(IntermediateNumbers, TheLastWindowCanBeLeftOut) {
-  LearnerConfig config = fptt(5);
+  FpttConfig config = fptt(5);
   config.terminal.skip_last = true;
   EXPECT_EQ(windows_of(config).size(), 4u);
   config.windows = 1;
@@ -66,7 +66,7 @@ TEST(IntermediateNumbers, TheLastWindowCanBeLeftOut) {
 /// Gradients of the head's bias after one stretch, [windows][classes], against (P - target) / rows.
 void expect_gradients(const Problem& problem, TerminalLesson& lesson, std::size_t first_window,
                       const std::vector<std::vector<double>>& targets) {
-  const auto classes = static_cast<std::size_t>(problem.model->outputs());
+  const auto classes = elements(problem.model->outputs());
   const std::size_t bias = problem.model->parameters().find("head.bias").offset;
   for (std::size_t p = 0; p < targets.size(); ++p) {
     const auto predictions = predictions_of(problem, lesson.engine.unrolls[first_window + p]);
@@ -81,7 +81,7 @@ void expect_gradients(const Problem& problem, TerminalLesson& lesson, std::size_
 
 /// beta onehot + (1 - beta) Q for each row.
 std::vector<double> mixture(const Problem& problem, double beta, const std::vector<double>& q) {
-  const auto classes = static_cast<std::size_t>(problem.model->outputs());
+  const auto classes = elements(problem.model->outputs());
   std::vector<double> target(terminal_rows * classes);
   for (std::size_t i = 0; i < target.size(); ++i) {
     const auto label = static_cast<std::size_t>(problem.window.targets.labels[i / classes]);
@@ -94,8 +94,8 @@ TEST(IntermediateClasses, AreMixedWithTheUniformDistributionAtFirst) {
   // d(loss)/d(logits) = P - (beta onehot + (1 - beta) / C), and the last window is the plain cross-entropy.
   const Problem problem = terminal_problem("softmax", 4);
   const std::vector<double> uniform(terminal_rows * 4, 0.25);
-  for (const std::string q : {"auto", "uniform", "class_wrong", "class_right"}) {
-    LearnerConfig config = fptt(2);
+  for (const PriorKind q : {PriorKind::automatic, PriorKind::uniform, PriorKind::class_wrong, PriorKind::class_right}) {
+    FpttConfig config = fptt(2);
     config.terminal.q = q;
     TerminalLesson lesson(problem, config);
     lesson.learn(problem.window);
@@ -155,8 +155,8 @@ TEST(IntermediateClasses, AreMixedWithAnExampleOfTheClassInTheBatchBeforeWhenAsk
     for (const bool wrong : {true, false}) {
       Problem problem = terminal_problem("softmax", 4);
       problem.window.targets.labels = labels;
-      LearnerConfig config = fptt(2);
-      config.terminal.q = wrong ? "class_wrong" : "class_right";
+      FpttConfig config = fptt(2);
+      config.terminal.q = wrong ? PriorKind::class_wrong : PriorKind::class_right;
       config.terminal.q_epoch = 2;
       TerminalLesson lesson(problem, config);
       const std::vector<double> uniform(12, 0.25);
@@ -174,8 +174,8 @@ TEST(IntermediateClasses, AreMixedWithAnExampleOfTheClassInTheBatchBeforeWhenAsk
 TEST(IntermediateClasses, AWeakDivergenceCountsOneOverTheClasses) {
   // beta CE + (1 - beta) Div / C: the weights of the two terms no longer sum to one.
   const Problem problem = terminal_problem("softmax", 4);
-  LearnerConfig config = fptt(2);
-  config.terminal.divergence = "mean";
+  FpttConfig config = fptt(2);
+  config.terminal.divergence = Divergence::mean;
   TerminalLesson lesson(problem, config);
   lesson.learn(problem.window);
   const std::size_t bias = problem.model->parameters().find("head.bias").offset;
@@ -192,7 +192,7 @@ TEST(IntermediateClasses, AWeakDivergenceCountsOneOverTheClasses) {
 
 TEST(IntermediateClasses, LateWindowsCanUseTheLabelAsQ) {
   const Problem problem = terminal_problem("softmax", 4);
-  LearnerConfig config = fptt(5);
+  FpttConfig config = fptt(5);
   config.terminal.one_hot_from = 3;
   TerminalLesson lesson(problem, config);
   lesson.learn(problem.window);
@@ -204,8 +204,8 @@ TEST(IntermediateClasses, LateWindowsCanUseTheLabelAsQ) {
 
 TEST(IntermediateClasses, TablesAreRefusedWhereTheyCannotBeFilled) {
   const Problem numbers = terminal_problem("regression", 2), classes = terminal_problem("softmax", 4);
-  LearnerConfig config = fptt(2);
-  config.terminal.q = "examples";
+  FpttConfig config = fptt(2);
+  config.terminal.q = PriorKind::examples;
   EXPECT_REFUSED(TerminalLesson(classes, config), "[fptt] q = examples needs epochs over a finite number of examples");
   EXPECT_REFUSED(TerminalLesson(numbers, config, 5), "the head predicts numbers");
   TerminalLesson lesson(classes, config, 5);
@@ -213,10 +213,10 @@ TEST(IntermediateClasses, TablesAreRefusedWhereTheyCannotBeFilled) {
   Window far = classes.window;
   far.example = {0, 5, 1};
   EXPECT_REFUSED(lesson.learn(far), "must be below 5");
-  config.intermediate = "none";
+  config.terminal.intermediate = IntermediateLoss::none;
   EXPECT_REFUSED(TerminalLesson(classes, config, 5), "intermediate = none leaves nothing");
   config = fptt(2);
-  config.terminal.beta = "ref_index";
+  config.terminal.beta = TargetShare::ref_index;
   EXPECT_REFUSED(TerminalLesson(classes, config), "ref_index is no share of a class");
 }
 

@@ -1,17 +1,19 @@
 // Options of FPTT beside its equations, what it tells, and what it refuses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "learners/fptt/support.h"
 #include "support/errors.h"
 #include "support/numeric.h"
+#include "throughtime/options.h"
 
 namespace throughtime::testing {
 namespace {
 
 TEST(FpttOptions, EndOfEpochMovesToTheAverageAndGrowsAlpha) {
-  LearnerConfig config = fptt(1);
+  FpttConfig config = fptt(1);
   config.take_average = true;
   config.reset_multiplier = true;
   Parabolas run("reference", {2.0f}, config);
@@ -22,7 +24,7 @@ TEST(FpttOptions, EndOfEpochMovesToTheAverageAndGrowsAlpha) {
 
 TEST(FpttOptions, InnerIterationsRepeatTheStepOfWAlone) {
   // Two steps at lambda = 0, W-bar = 5: W = 4.7, then G = 2.7 + alpha (4.7 - 5).
-  LearnerConfig config = fptt(1);
+  FpttConfig config = fptt(1);
   config.inner_iterations = 2;
   Parabolas run("reference", {2.0f}, config);
   run.learn(0.1);
@@ -31,10 +33,10 @@ TEST(FpttOptions, InnerIterationsRepeatTheStepOfWAlone) {
 
 TEST(FpttOptions, InnerIterationsStartAtTheWindowsFirstStateOrGoOnFromItsLast) {
   const Problem problem = random_problem({.model = stack_of("lstm", {4}), .steps = 6, .batch = 2});
-  for (const std::string inner_state : {"restart", "continue"}) {
+  for (const InnerState inner_state : {InnerState::restart, InnerState::go_on}) {
     RecordingEngine engine(*problem.model);
     Trainee trainee = make_trainee(engine, problem.parameters, optimizer("sgd"), {});
-    LearnerConfig config = fptt(2);
+    FpttConfig config = fptt(2);
     config.inner_iterations = 2;
     config.inner_state = inner_state;
     make_learner(config, trainee, {6, 2})->learn(problem.window, no_rate);  // the weights stay
@@ -44,10 +46,10 @@ TEST(FpttOptions, InnerIterationsStartAtTheWindowsFirstStateOrGoOnFromItsLast) {
     EngineRun run(problem);
     run.set_window(first);
     const auto once = run.unroll().final_state, twice = run.unroll(once).final_state;
-    const bool goes_on = inner_state == "continue";
+    const bool goes_on = inner_state == InnerState::go_on;
     const std::vector<double> zeros(once.size(), 0.0);
-    EXPECT_LT(distance(engine.unrolls[1].initial_state, goes_on ? once : zeros), 1e-12) << inner_state;
-    EXPECT_LT(distance(engine.unrolls[2].initial_state, goes_on ? twice : once), 1e-12) << inner_state;
+    EXPECT_LT(distance(engine.unrolls[1].initial_state, goes_on ? once : zeros), 1e-12) << name_of(inner_state);
+    EXPECT_LT(distance(engine.unrolls[2].initial_state, goes_on ? twice : once), 1e-12) << name_of(inner_state);
   }
 }
 
@@ -56,56 +58,94 @@ TEST(FpttOptions, RerunCarriesTheStateOfTheNewWeights) {
   Window first, second;
   slice(problem.window, 0, 4, first);
   slice(problem.window, 4, 4, second);
-  for (const std::string carry : {"windows", "rerun"}) {
+  for (const FpttCarry carry : {FpttCarry::windows, FpttCarry::rerun}) {
     RecordingEngine engine(*problem.model);
     Trainee trainee = make_trainee(engine, problem.parameters, optimizer("sgd"), {});
-    LearnerConfig config = fptt(1);
+    FpttConfig config = fptt(1);
     config.carry = carry;
     const auto learner = make_learner(config, trainee, {4, 2});
     learner->learn(first, constant(0.5));
     const auto new_weights = engine.Engine::read(trainee.parameters);
     learner->learn(second, constant(0.5));
     EngineRun run(problem);
-    run.set_parameters(carry == "rerun" ? new_weights : problem.parameters);
+    run.set_parameters(carry == FpttCarry::rerun ? new_weights : problem.parameters);
     run.set_window(first);
-    EXPECT_LT(distance(engine.unrolls[carry == "rerun" ? 2 : 1].initial_state, run.unroll().final_state), 1e-12)
-        << carry;
+    EXPECT_LT(distance(engine.unrolls[carry == FpttCarry::rerun ? 2 : 1].initial_state, run.unroll().final_state),
+              1e-12)
+        << name_of(carry);
   }
 }
 
 TEST(FpttOptions, BadOnesAreRefusedBeforeTraining) {
-  const auto make = [](const LearnerConfig& config) { Parabolas run("reference", {2.0f, 2.0f}, config); };
+  const auto make = [](const FpttConfig& config) { Parabolas run("reference", {2.0f, 2.0f}, config); };
   EXPECT_REFUSED(make(fptt(3)), "[fptt] windows must be between 1 and the sequence length (2), got 3");
   EXPECT_REFUSED(make(fptt(0)), "give either windows (K) or window_length");
-  EXPECT_REFUSED(make(fptt(1, "lambda", 0)), "alpha must be positive");
-  EXPECT_REFUSED(make(fptt(1, "lamda")), "did you mean 'lambda'");
-  LearnerConfig config = fptt(1);
+  EXPECT_REFUSED(make(fptt(1, FpttForm::lambda, 0)), "alpha must be positive");
+  EXPECT_REFUSED(choice_of<FpttForm>("lamda", "fptt", "form"), "did you mean 'lambda'");
+  FpttConfig config = fptt(1);
   config.averaging = 1.5;
   EXPECT_REFUSED(make(config), "averaging must be between 0 and 1");
-  config = fptt(1, "ogd", 0);
+  config = fptt(1, FpttForm::ogd, 0);
   EXPECT_NO_THROW(make(config));
 }
 
 TEST(FpttOptions, LossesBeforeTheEndNeedTasksThatHaveThem) {
-  const auto make = [](LearnerConfig config) { Parabolas run("reference", {2.0f, 2.0f}, config); };
-  const auto with = [](auto change) {
-    LearnerConfig config = fptt(1);
-    change(config);
-    return config;
+  const auto make = [](const TerminalConfig& terminal) {
+    FpttConfig config = fptt(1);
+    config.terminal = terminal;
+    Parabolas run("reference", {2.0f, 2.0f}, config);
   };
-  EXPECT_REFUSED(make(with([](LearnerConfig& c) { c.intermediate = "always"; })), "intermediate");
-  EXPECT_REFUSED(make(with([](LearnerConfig& c) { c.intermediate = "window_end"; })), "one target at the end");
-  EXPECT_REFUSED(make(with([](LearnerConfig& c) { c.intermediate = "every_step"; })), "one target at the end");
-  EXPECT_REFUSED(make(with([](LearnerConfig& c) { c.terminal.q = "examples"; })), "one target at the end");
-  EXPECT_REFUSED(make(with([](LearnerConfig& c) { c.terminal.q = "wrong"; })), "known: auto, examples");
-  EXPECT_REFUSED(make(with([](LearnerConfig& c) { c.terminal.skip_last = true; })), "one target at the end");
-  EXPECT_REFUSED(make(with([](LearnerConfig& c) { c.name = "bptt", c.aux_losses = true; })), "[bptt] losses before");
-  EXPECT_NO_THROW(make(with([](LearnerConfig& c) { c.intermediate = "none"; })));
+  EXPECT_REFUSED(choice_of<IntermediateLoss>("always", "fptt", "intermediate"), "intermediate");
+  EXPECT_REFUSED(make({.intermediate = IntermediateLoss::window_end}), "one target at the end");
+  EXPECT_REFUSED(make({.intermediate = IntermediateLoss::every_step}), "one target at the end");
+  EXPECT_REFUSED(make({.q = PriorKind::examples}), "one target at the end");
+  EXPECT_REFUSED(choice_of<PriorKind>("wrong", "fptt", "q"), "known: auto, examples");
+  EXPECT_REFUSED(make({.skip_last = true}), "one target at the end");
+  EXPECT_REFUSED(Parabolas("reference", {2.0f, 2.0f}, BpttConfig{.aux_losses = true, .windows = 1}),
+                 "[bptt] losses before");
+  EXPECT_NO_THROW(make({.intermediate = IntermediateLoss::none}));
+}
+
+TEST(FpttOptions, AreCheckedWithoutAnEngine) {
+  const Model model(with_head(stack_of("lstm", {4}), "regression", 2));
+  const StretchShape shape{.steps = 8, .batch = 2};
+  EXPECT_NO_THROW(check_learner(fptt(8), model, shape));
+  EXPECT_REFUSED(check_learner(fptt(9), model, shape), "[fptt] windows must be between 1 and the sequence length (8)");
+  EXPECT_REFUSED(check_learner(fptt(1), model, {.steps = 0, .batch = 2}), "at least 1 step");
+  FpttConfig config = fptt(2);
+  config.terminal.q = PriorKind::uniform;
+  config.terminal.skip_last = true;
+  EXPECT_REFUSED(check_learner(config, model, {.steps = 8, .batch = 2, .terminal = true}), "the head predicts numbers");
+}
+
+TEST(FpttOptions, AreDescribedByTheirNames) {
+  FpttConfig config;
+  OptionList list;
+  describe(config, list);
+  const auto find = [&](const std::string& name) { return std::ranges::find(list.options(), name, &Option::key); };
+  for (const Option& option : list.options()) {
+    EXPECT_EQ(std::ranges::count(list.options(), option.key, &Option::key), 1) << option.key;
+    EXPECT_FALSE(option.help.empty()) << option.key;
+  }
+  ASSERT_NE(find("remainder"), list.options().end());
+  EXPECT_EQ(find("remainder")->names, (std::vector<std::string>{"auto", "extra", "absorb", "spread"}));
+  std::get<ChoiceField>(find("remainder")->field).set({"spread"});
+  EXPECT_EQ(config.remainder, Remainder::spread);
+  *std::get<int*>(find("windows")->field) = 7;
+  EXPECT_EQ(config.windows, 7);
+  std::get<ChoiceField>(find("beta")->field).set({"ref_index"});
+  EXPECT_EQ(config.terminal.beta, TargetShare::ref_index);
+}
+
+TEST(FpttOptions, AStreamHasWindowsOfALength) {
+  EXPECT_EQ(stream_needs(FpttConfig{.window_length = 6}).steps, 6);
+  EXPECT_EQ(stream_needs(FpttConfig{.window_length = 6}).look_back, 0);
+  EXPECT_REFUSED(stream_needs(fptt(3)), "[fptt] a stream has no length that windows (K) could divide");
 }
 
 TEST(FpttOptions, RatesAreScaledByWindowsAndLength) {
   const Problem problem = random_problem({.model = stack_of("rnn_tanh", {2}), .steps = 10, .batch = 1});
-  LearnerConfig config = fptt(3);  // four windows, the remainder's included
+  FpttConfig config = fptt(3);  // four windows, the remainder's included
   config.rate_by_windows = true;
   Lesson by_windows(problem, config, 20, 0.8);
   by_windows.learn(problem.window);
@@ -121,7 +161,7 @@ TEST(FpttOptions, RatesAreScaledByWindowsAndLength) {
 TEST(FpttOptions, AlphaGrowsByEpochsUpToItsBound) {
   // With lambda = 0 and W-bar = W the first update ignores alpha; the second shows it.
   const auto second_step = [](double growth, double most, int epochs) {
-    LearnerConfig config = fptt(1, "lambda", 0.1);
+    FpttConfig config = fptt(1, FpttForm::lambda, 0.1);
     config.alpha_growth = growth;
     config.alpha_most = most;
     Parabolas run("reference", {2.0f}, config);
@@ -137,16 +177,14 @@ TEST(FpttOptions, AlphaGrowsByEpochsUpToItsBound) {
 
 TEST(FpttOptions, MasksChangeFromWindowToWindowUnlessLocked) {
   const Problem problem = random_problem({.model = stack_of("rnn_tanh", {2}), .steps = 6, .batch = 1});
-  for (const std::string masks : {"window", "sequence"}) {
-    LearnerConfig config = fptt(3);
+  for (const MaskSpan masks : {MaskSpan::window, MaskSpan::sequence}) {
+    FpttConfig config = fptt(3);
     config.masks = masks;
     Lesson lesson(problem, config, 6);
     lesson.learn(problem.window);
-    const auto key = [&](int window) {
-      return lesson.engine.unrolls[static_cast<std::size_t>(window)].window.mask_key;
-    };
-    EXPECT_EQ(key(0) == key(1), masks == "sequence");
-    EXPECT_EQ(key(1) == key(2), masks == "sequence");
+    const auto key = [&](int window) { return lesson.engine.unrolls[window].window.mask_key; };
+    EXPECT_EQ(key(0) == key(1), masks == MaskSpan::sequence);
+    EXPECT_EQ(key(1) == key(2), masks == MaskSpan::sequence);
   }
 }
 
@@ -157,23 +195,23 @@ INSTANTIATE_TEST_SUITE_P(Engines, FpttDiagnostics, ::testing::Values("reference"
 TEST_P(FpttDiagnostics, TellNormsOfTheLastUpdateInEveryForm) {
   // Two outputs share the gradient of w: norms are sqrt(2) times those of the golden traces' second row.
   struct Row {
-    std::string form;
+    FpttForm form;
     double loss, regulariser, distance;
   };
-  for (const Row& row :
-       {Row{"lambda", 2.7, -0.15, 0.15}, Row{"gradient", 2.7, -1.425, 3.78375}, Row{"ogd", 2.7, 0, 0}}) {
+  for (const Row& row : {Row{FpttForm::lambda, 2.7, -0.15, 0.15}, Row{FpttForm::gradient, 2.7, -1.425, 3.78375},
+                         Row{FpttForm::ogd, 2.7, 0, 0}}) {
     Parabolas run(GetParam(), {2.0f}, fptt(1, row.form));
     run.learn(0.1);
     run.learn(0.1);
     const std::vector<Diagnostic> told = run.learner().diagnostics();
-    ASSERT_EQ(told.size(), row.form == "ogd" ? 1u : 4u);
+    ASSERT_EQ(told.size(), row.form == FpttForm::ogd ? 1u : 4u);
     EXPECT_EQ(told[0].name, "loss_gradient_norm");
-    EXPECT_NEAR(told[0].value, std::sqrt(2) * row.loss, 1e-5) << row.form;
-    if (row.form == "ogd") continue;
-    EXPECT_NEAR(told[1].value, std::sqrt(2) * std::abs(row.regulariser), 1e-5) << row.form;
+    EXPECT_NEAR(told[0].value, std::sqrt(2) * row.loss, 1e-5) << name_of(row.form);
+    if (row.form == FpttForm::ogd) continue;
+    EXPECT_NEAR(told[1].value, std::sqrt(2) * std::abs(row.regulariser), 1e-5) << name_of(row.form);
     EXPECT_NEAR(told[2].value, told[1].value / told[0].value, 1e-9);
     EXPECT_EQ(told[3].name, "distance_to_average");
-    EXPECT_NEAR(told[3].value, std::sqrt(2) * row.distance, 1e-5) << row.form;
+    EXPECT_NEAR(told[3].value, std::sqrt(2) * row.distance, 1e-5) << name_of(row.form);
   }
 }
 

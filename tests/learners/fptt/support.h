@@ -8,6 +8,7 @@
 
 #include "learners/recording_engine.h"
 #include "support/random_problem.h"
+#include "throughtime/index.h"
 #include "throughtime/learner.h"
 
 namespace throughtime::testing {
@@ -17,13 +18,8 @@ inline RateFunction constant(double rate) {
 }
 inline const RateFunction no_rate = constant(0);
 
-inline LearnerConfig fptt(int windows, const std::string& form = "lambda", double alpha = 0.5) {
-  LearnerConfig config;
-  config.name = "fptt";
-  config.windows = windows;
-  config.form = form;
-  config.alpha = alpha;
-  return config;
+inline FpttConfig fptt(int windows, FpttForm form = FpttForm::lambda, double alpha = 0.5) {
+  return {.windows = windows, .form = form, .alpha = alpha};
 }
 
 inline OptimizerConfig optimizer(const std::string& name) {
@@ -36,7 +32,8 @@ inline OptimizerConfig optimizer(const std::string& name) {
 /// all other parameters and so the state are zero, and the mean over two outputs halves the square.
 class Parabolas {
  public:
-  Parabolas(const std::string& engine, std::vector<float> centres, const LearnerConfig& config,
+  template <class Config>
+  Parabolas(const std::string& engine, std::vector<float> centres, const Config& config,
             const std::string& rule = "sgd", double start = 5)
       : model_(model()), values_(centres.size(), 0.0f) {
     for (const float centre : centres) targets_.insert(targets_.end(), 2, centre);
@@ -119,8 +116,9 @@ class BareUpdate {
 };
 
 /// Parameters after a number of stretches of one problem.
-inline std::vector<double> train(const Problem& problem, const std::string& engine_name, const LearnerConfig& config,
-                                 int stretches, const std::string& rule = "sgd") {
+template <class Config>
+std::vector<double> train(const Problem& problem, const std::string& engine_name, const Config& config, int stretches,
+                          const std::string& rule = "sgd") {
   const auto engine = make_engine(*problem.model, {.name = engine_name, .threads = 2, .communicator = nullptr});
   Trainee trainee = make_trainee(*engine, problem.parameters, optimizer(rule), {.value = 0, .norm = 1});
   const auto learner = make_learner(config, trainee, {problem.window.steps, problem.window.batch});

@@ -24,7 +24,8 @@ inline Problem terminal_problem(const std::string& head, int outputs, std::uint6
 
 /// A learner on a recording engine that knows of terminal targets and of numbered examples.
 struct TerminalLesson {
-  TerminalLesson(const Problem& problem, const LearnerConfig& config, std::int64_t examples = 0, double rate = 0)
+  template <class Config>
+  TerminalLesson(const Problem& problem, const Config& config, std::int64_t examples = 0, double rate = 0)
       : engine(*problem.model),
         trainee(make_trainee(engine, problem.parameters, optimizer("sgd"), {})),
         learner(

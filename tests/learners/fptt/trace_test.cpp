@@ -15,19 +15,19 @@ INSTANTIATE_TEST_SUITE_P(Engines, FpttTrace, ::testing::Values("reference", "cpu
 
 TEST_P(FpttTrace, FollowsTheGoldenTraceOfEachForm) {
   struct Trace {
-    std::string form;
+    FpttForm form;
     double kappa;
     std::vector<double> w;
   };
-  for (const Trace& trace : {Trace{"lambda", 1, {4.7, 4.445, 4.22075, 4.0162625}},
-                             Trace{"gradient", 1, {4.7, 4.5725, 4.3833125, 4.1742828125}},
-                             Trace{"gradient", 0.5, {4.7, 4.4375, 4.1365625, 3.8408984375}}}) {
-    LearnerConfig config = fptt(1, trace.form);
+  for (const Trace& trace : {Trace{FpttForm::lambda, 1, {4.7, 4.445, 4.22075, 4.0162625}},
+                             Trace{FpttForm::gradient, 1, {4.7, 4.5725, 4.3833125, 4.1742828125}},
+                             Trace{FpttForm::gradient, 0.5, {4.7, 4.4375, 4.1365625, 3.8408984375}}}) {
+    FpttConfig config = fptt(1, trace.form);
     config.kappa = trace.kappa;
     Parabolas run(GetParam(), {2.0f}, config);
     for (const double wanted : trace.w) {
       run.learn(0.1);
-      EXPECT_NEAR(run.w(), wanted, tolerance() * 5) << trace.form << " " << trace.kappa;
+      EXPECT_NEAR(run.w(), wanted, tolerance() * 5) << name_of(trace.form) << " " << trace.kappa;
     }
   }
 }
@@ -65,7 +65,7 @@ TEST_P(FpttTrace, TheAverageOfTheGradientFormFollowsItsGoldenTrace) {
   // |W - W-bar| of both outputs, from W and W-bar of each row.
   for (const auto& [kappa, distances] : {std::pair{1.0, std::vector{2.55, 3.78375, 4.18059375, 4.16006484375}},
                                          std::pair{0.5, std::vector{2.55, 3.58125, 3.77671875, 3.58142578125}}}) {
-    LearnerConfig config = fptt(1, "gradient");
+    FpttConfig config = fptt(1, FpttForm::gradient);
     config.kappa = kappa;
     Parabolas run(GetParam(), {2.0f}, config);
     for (const double distance : distances) {
@@ -83,7 +83,7 @@ TEST_P(FpttTrace, WindowsOfOneSequenceAreTheSameTrace) {
 
 TEST_P(FpttTrace, AnExactArgminKeepsLambdaTheGradient) {
   // With the rate 1 / (a + alpha) one gradient step is the argmin, for a = 1.
-  Parabolas run(GetParam(), {2.0f}, fptt(1, "lambda", 1.0));
+  Parabolas run(GetParam(), {2.0f}, fptt(1, FpttForm::lambda, 1.0));
   for (const double wanted : {7.0 / 2, 7.0 / 2, 25.0 / 8, 11.0 / 4, 79.0 / 32}) {
     run.learn(0.5);
     EXPECT_NEAR(run.w(), wanted, tolerance() * 5);
@@ -94,7 +94,7 @@ TEST_P(FpttTrace, TheErrorOfAnExactArgminObeysItsRecursion) {
   // e'' = e' - r / (2 (1 + r)) e with r = a / alpha: real roots up to r = 1, a damped turn beyond.
   for (const double r : {0.1, 0.5, 1.0, 3.0, 10.0}) {
     const double alpha = 1 / r, product = r / (2 * (1 + r));
-    Parabolas run(GetParam(), {2.0f}, fptt(1, "lambda", alpha));
+    Parabolas run(GetParam(), {2.0f}, fptt(1, FpttForm::lambda, alpha));
     std::vector<double> errors;
     for (int i = 0; i < 40; ++i) {
       run.learn(1 / (1 + alpha));
@@ -108,7 +108,7 @@ TEST_P(FpttTrace, TheErrorOfAnExactArgminObeysItsRecursion) {
 TEST(FpttTrace, AnExactArgminConvergesAtThePredictedRate) {
   // (1 + sqrt((1 - r) / (1 + r))) / 2 for r <= 1, sqrt(r / (2 (1 + r))) beyond.
   const auto error_after = [](double r, int steps) {
-    Parabolas run("reference", {2.0f}, fptt(1, "lambda", 1 / r));
+    Parabolas run("reference", {2.0f}, fptt(1, FpttForm::lambda, 1 / r));
     double largest = 0;  // of the last ten, since a damped turn passes through zero
     for (int i = 0; i < steps; ++i) {
       run.learn(1 / (1 + 1 / r));

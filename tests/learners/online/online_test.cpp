@@ -274,7 +274,7 @@ TEST(OnlineLearner, LearningDoesNotCrossAReset) {
 TEST(OnlineLearner, GoesOnFromAnArchiveBitForBit) {
   for (const OnlineConfig& config :
        {tbptt_every_step(5, 2), fptt_windows(7, 2), fpp_rounds("fpp", 4, 2), fpp_rounds("sliding_tbptt", 4, 2),
-        adaptive(2, 12, 2), adaptive(2, 12, 2, "paper")})
+        adaptive(2, 12, 2), adaptive(2, 12, 2, TbpttPreset::paper)})
     for (const int cut : {1, 17, 40}) {
       Subject whole(config), first(config), second(config);
       const auto drive = [](Subject& subject, int begin, int end) {

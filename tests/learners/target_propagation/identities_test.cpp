@@ -17,8 +17,7 @@ std::vector<double> combined(const std::vector<double>& a, double factor, const 
 /// Without the head's parameters: those of g alone.
 std::vector<double> of_recurrence(const Problem& problem, std::vector<double> gradient) {
   for (const ParameterBlock& block : problem.model->parameters().blocks())
-    if (block.name.starts_with("head."))
-      std::fill_n(gradient.begin() + static_cast<std::ptrdiff_t>(block.offset), block.size(), 0.0);
+    if (block.name.starts_with("head.")) std::fill_n(gradient.begin() + block.offset, block.size(), 0.0);
   return gradient;
 }
 
@@ -30,7 +29,7 @@ std::vector<std::vector<double>> loss_gradients(const Problem& problem) {
   run.unroll();
   for (int step = 0; step < problem.window.steps; ++step) {
     const std::vector<double> taps = run.pull_back({.first = step, .last = step + 1}).tap_vectors;
-    list.emplace_back(taps.begin() + static_cast<std::ptrdiff_t>(state), taps.end());
+    list.emplace_back(taps.begin() + state, taps.end());
   }
   return list;
 }
@@ -44,16 +43,16 @@ std::vector<double> spring_gradient(Definition& definition, const Problem& probl
 }
 
 /// Supplement A.1 in its precise form (Eq. 8: the loss sits on the free state).
-TEST(TargetIdentity, OneMovedStateScalesTheOneStepGradient) {
+TEST(StepsOnStates, OneMovedStateScalesTheOneStepGradient) {
   for (const char* cell : {"rnn_tanh", "gru", "lstm"})
     for (const auto& [eta, lambda] : std::vector<std::pair<double, double>>{{0.3, 0.7}, {2, 0.5}, {0.01, 4}}) {
-      const Problem problem = target_problem(cell, 4, 2);
+      const Problem problem = block_problem(cell, 4, 2);
       Definition definition(problem, 1, lambda);
       const std::vector<double> h = definition.chain(problem.parameters, std::vector<double>(definition.numbers()));
       const auto slopes = loss_gradients(problem);
       for (int t = 0; t < 4; ++t) {
         const std::vector<double> before = definition.state(h, t), after = definition.state(h, t + 1);
-        const auto moved = combined(after, -eta, slopes[static_cast<std::size_t>(t)]);
+        const auto moved = combined(after, -eta, slopes[t]);
         const auto found = spring_gradient(definition, problem, t, lambda, before, moved);
         std::vector<double> one_step = of_recurrence(
             problem, definition.pull(problem.parameters, t, before, std::vector<double>(definition.numbers())).second);
@@ -65,9 +64,9 @@ TEST(TargetIdentity, OneMovedStateScalesTheOneStepGradient) {
 
 /// The same with all states moved at once, as any implementation does: the identity fails, and the corrected formula
 /// holds to first order.
-TEST(TargetIdentity, StatesThatMoveTogetherBreakItAtFirstOrder) {
+TEST(StepsOnStates, StatesThatMoveTogetherBreakItAtFirstOrder) {
   const double lambda = 0.7;
-  const Problem problem = target_problem("rnn_tanh", 5, 2, 1.0);
+  const Problem problem = block_problem("rnn_tanh", 5, 2, 1.0);
   Definition definition(problem, 1, lambda);
   const std::vector<double> zero(definition.numbers());
   const std::vector<double> h = definition.chain(problem.parameters, zero);
@@ -76,8 +75,8 @@ TEST(TargetIdentity, StatesThatMoveTogetherBreakItAtFirstOrder) {
     std::vector<double> found(problem.parameters.size()), naive = found, corrected = found;
     for (int t = 0; t < 5; ++t) {
       const std::vector<double> before = definition.state(h, t);
-      const auto slope = slopes[static_cast<std::size_t>(t)];
-      const auto slope_before = t > 0 ? slopes[static_cast<std::size_t>(t) - 1] : zero;
+      const auto slope = slopes[t];
+      const auto slope_before = t > 0 ? slopes[t - 1] : zero;
       const auto moved_before = combined(before, -eta, slope_before);
       found = combined(found, 1,
                        spring_gradient(definition, problem, t, lambda, moved_before,
@@ -110,21 +109,20 @@ std::vector<std::vector<double>> gradients_of(const Problem& problem, const Lear
   return list;
 }
 
-TEST(TargetIdentity, AConsistentChainIsTruncatedBackPropagationForEveryLambda) {
+TEST(StepsOnStates, AConsistentChainIsTruncatedBackPropagationForEveryLambda) {
   for (const char* cell : {"rnn_tanh", "gru", "lstm"})
     for (const int block : {1, 2, 3}) {
-      const Problem problem = target_problem(cell, 6, 2);
-      const auto found = gradients_of(problem, target_config(block, 1, 0));
+      const Problem problem = block_problem(cell, 6, 2);
+      const auto found = gradients_of(problem, propagation(block, 1, 0));
       for (const double lambda : {0.01, 100.0})
-        EXPECT_EQ(gradients_of(problem, target_config(block, lambda, 0)), found) << "lambda has no effect, to the bit";
+        EXPECT_EQ(gradients_of(problem, propagation(block, lambda, 0)), found) << "lambda has no effect, to the bit";
       LearnerConfig truncated;
       truncated.name = "tbptt";
-      truncated.preset = "plain";
-      truncated.truncation = block;
+      truncated.tbptt = {.preset = TbpttPreset::plain, .truncation = block};
       const auto windows = gradients_of(problem, truncated);  // of means
       std::vector<double> sum(problem.parameters.size());
       for (std::size_t window = 0; window < windows.size(); ++window) {
-        const auto first = problem.window.weight.begin() + static_cast<std::ptrdiff_t>(window) * 2 * block;
+        const auto first = problem.window.weight.begin() + window * 2 * block;
         sum = combined(sum, std::accumulate(first, first + 2 * block, 0.0), windows[window]);
       }
       ASSERT_EQ(found.size(), 1u);
@@ -133,15 +131,15 @@ TEST(TargetIdentity, AConsistentChainIsTruncatedBackPropagationForEveryLambda) {
 }
 
 /// One plain step on H carries credit one block further back, with the weight eta lambda.
-TEST(TargetIdentity, AStepOnTheStatesReachesOneBlockBack) {
+TEST(StepsOnStates, AStepOnTheStatesReachesOneBlockBack) {
   const double lambda = 0.7;
-  const Problem problem = target_problem("gru", 6, 2, 1.0);
+  const Problem problem = block_problem("gru", 6, 2, 1.0);
   Definition definition(problem, 2, lambda);
   const std::vector<double> zero(definition.numbers());
   const std::vector<double> h = definition.chain(problem.parameters, zero);
   const auto error = [&](double eta) {
-    LearnerConfig config = target_config(2, lambda);
-    config.target.state_rate = eta;
+    LearnerConfig config = propagation(2, lambda);
+    config.target_propagation.state_rate = eta;
     std::vector<double> wanted(problem.parameters.size());
     std::vector<std::vector<double>> slopes;  // grad l_j(h_j)
     for (int j = 0; j < 3; ++j)
@@ -149,14 +147,14 @@ TEST(TargetIdentity, AStepOnTheStatesReachesOneBlockBack) {
     std::fill(slopes[0].begin(), slopes[0].end(), 0.0);  // h_0 is fixed
     for (int j = 0; j < 3; ++j) {
       const std::vector<double> start = definition.state(h, j);
-      const auto moved = combined(start, -eta, slopes[static_cast<std::size_t>(j)]);
+      const auto moved = combined(start, -eta, slopes[j]);
       wanted = combined(wanted, 1, definition.pull(problem.parameters, j, moved, zero).second);
       if (j == 2) continue;
       const double by = 1e-5;
-      const auto& slope = slopes[static_cast<std::size_t>(j)];
+      const auto& slope = slopes[j];
       auto carried = definition.run(problem.parameters, j, combined(start, by, slope)).state;
       carried = combined(carried, -1, definition.run(problem.parameters, j, combined(start, -by, slope)).state);
-      const auto end = combined(slopes[static_cast<std::size_t>(j) + 1], -0.5 / by, carried);
+      const auto end = combined(slopes[j + 1], -0.5 / by, carried);
       wanted = combined(wanted, eta * lambda, definition.pull(problem.parameters, j, start, end, false).second);
     }
     return distance(gradients_of(problem, config).at(0), wanted);
@@ -180,13 +178,13 @@ std::vector<double> weighted_credit(const Problem& problem, int block, double c)
   return sum;
 }
 
-TEST(TargetIdentity, TheBackwardSweepIsFullBackPropagation) {
+TEST(StepsOnStates, TheBackwardSweepIsFullBackPropagation) {
   for (const char* cell : {"rnn_tanh", "gru", "lstm"}) {
     for (const int block : {1, 2, 3, 4}) {
-      const Problem problem = target_problem(cell, 7, 2);  // which only 1 divides
-      LearnerConfig config = target_config(block, 4);
-      config.target.h_solver = "backward_sweep";
-      config.target.state_rate = 0.25;
+      const Problem problem = block_problem(cell, 7, 2);  // which only 1 divides
+      LearnerConfig config = propagation(block, 4);
+      config.target_propagation.h_solver = StateSolver::backward_sweep;
+      config.target_propagation.state_rate = 0.25;
       Lesson lesson(problem, config, 12);
       lesson.learn(problem.window);
       ASSERT_EQ(lesson.engine.updates.size(), 1u);
@@ -195,7 +193,7 @@ TEST(TargetIdentity, TheBackwardSweepIsFullBackPropagation) {
       EXPECT_LT(relative_error(lesson.engine.updates[0].gradient, run.pull_back().gradient), 1e-12) << cell << block;
       EXPECT_LT(relative_error(weighted_credit(problem, block, 1), run.pull_back().gradient), 1e-12);
 
-      config.target.state_rate = 0.1;  // eta lambda = 0.4
+      config.target_propagation.state_rate = 0.1;  // eta lambda = 0.4
       Lesson weaker(problem, config, 12);
       weaker.learn(problem.window);
       EXPECT_LT(relative_error(weaker.engine.updates[0].gradient, weighted_credit(problem, block, 0.4)), 1e-12);

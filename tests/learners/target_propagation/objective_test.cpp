@@ -10,16 +10,16 @@ namespace {
 struct Arm {
   std::string cell;
   int block;
-  bool last_target;
+  bool last_spring;
 };
 
-class TargetGradient : public ::testing::TestWithParam<Arm> {};
+class BlockGradient : public ::testing::TestWithParam<Arm> {};
 
-TEST_P(TargetGradient, EqualsCentralDifferencesOfTheDefinition) {
+TEST_P(BlockGradient, EqualsCentralDifferencesOfTheDefinition) {
   const Arm& arm = GetParam();
-  const Problem problem = target_problem(arm.cell);
-  Definition definition(problem, arm.block, 0.7, arm.last_target);
-  Objective objective(problem, arm.block, 0.7, "reference", 0, arm.last_target);
+  const Problem problem = block_problem(arm.cell);
+  Definition definition(problem, arm.block, 0.7, arm.last_spring);
+  Objective objective(problem, arm.block, 0.7, "reference", 0, arm.last_spring);
   const Variables at = random_variables(problem, definition.table(), 5);
   const Objective::Gradients found = objective.at(at);
 
@@ -50,12 +50,12 @@ std::vector<Arm> arms() {
   return list;
 }
 
-INSTANTIATE_TEST_SUITE_P(Blocks, TargetGradient, ::testing::ValuesIn(arms()), [](const auto& info) {
-  return fmt::format("{}_{}{}", info.param.cell, info.param.block, info.param.last_target ? "_to_the_last" : "");
+INSTANTIATE_TEST_SUITE_P(Blocks, BlockGradient, ::testing::ValuesIn(arms()), [](const auto& info) {
+  return fmt::format("{}_{}{}", info.param.cell, info.param.block, info.param.last_spring ? "_to_the_last" : "");
 });
 
-TEST(TargetObjective, OneBlockIsFullBackPropagation) {
-  const Problem problem = target_problem("gru");
+TEST(BlockObjective, OneBlockIsFullBackPropagation) {
+  const Problem problem = block_problem("gru");
   Objective objective(problem, 6, 0.7);
   EngineRun run(problem);
   const Unrolled unrolled = run.unroll();
@@ -66,8 +66,8 @@ TEST(TargetObjective, OneBlockIsFullBackPropagation) {
   EXPECT_EQ(found.theta, run.pull_back().gradient);
 }
 
-TEST(TargetObjective, WithoutLambdaBlocksAreIndependent) {
-  const Problem problem = target_problem("lstm");
+TEST(BlockObjective, WithoutLambdaBlocksAreIndependent) {
+  const Problem problem = block_problem("lstm");
   Definition definition(problem, 2, 0);
   Objective objective(problem, 2, 0);
   const Variables at = random_variables(problem, definition.table(), 9);
@@ -80,9 +80,9 @@ TEST(TargetObjective, WithoutLambdaBlocksAreIndependent) {
   EXPECT_LT(relative_error(objective.at(at).theta, sum), 1e-14);
 }
 
-TEST(TargetObjective, ShardsAndTheirSizesChangeNothing) {
+TEST(BlockObjective, ShardsAndTheirSizesChangeNothing) {
   for (const std::string engine : {"reference", "cpu"}) {
-    const Problem problem = target_problem("gru", 11, 3);  // six blocks, the last one of one step
+    const Problem problem = block_problem("gru", 11, 3);  // six blocks, the last one of one step
     const double bound = engine == "cpu" ? 1e-5 : 1e-13;
     Objective whole(problem, 2, 0.7, engine);
     const Variables at = random_variables(problem, 7 * 3 * 3, 3);
@@ -100,8 +100,8 @@ TEST(TargetObjective, ShardsAndTheirSizesChangeNothing) {
 
 /// Two owners of neighbouring blocks, who know the state at their border, sum to the whole: what both add to its row of
 /// dL/dH is all that they exchange.
-TEST(TargetObjective, OwnersOfRangesSumToTheWhole) {
-  const Problem problem = target_problem("lstm", 11, 2);  // six blocks
+TEST(BlockObjective, OwnersOfRangesSumToTheWhole) {
+  const Problem problem = block_problem("lstm", 11, 2);  // six blocks
   Objective objective(problem, 2, 0.7);
   const Variables at = random_variables(problem, 7 * 2 * 6, 3);
   const Objective::Gradients wanted = objective.at(at);
@@ -117,7 +117,7 @@ TEST(TargetObjective, OwnersOfRangesSumToTheWhole) {
     EXPECT_LT(relative_error(sum(before.theta, after.theta), wanted.theta), 1e-13);
     EXPECT_LT(relative_error(sum(before.states, after.states), wanted.states), 1e-13);
     EXPECT_NEAR(before.loss + after.loss, wanted.loss, 1e-12);
-    const auto row = static_cast<std::size_t>(border) * 2 * 6;
+    const std::size_t row = border * 2 * 6;
     for (std::size_t k = 0; k < wanted.states.size(); ++k) {
       EXPECT_TRUE(k >= row || after.states[k] == 0) << k;
       EXPECT_TRUE(k < row + 2 * 6 || before.states[k] == 0) << k;
@@ -126,8 +126,8 @@ TEST(TargetObjective, OwnersOfRangesSumToTheWhole) {
 }
 
 /// Blocks are independent given H: turned round, with their states, they sum to the same.
-TEST(TargetObjective, TheOrderOfBlocksChangesNothing) {
-  Problem problem = target_problem("rnn_tanh", 6, 3);
+TEST(BlockObjective, TheOrderOfBlocksChangesNothing) {
+  Problem problem = block_problem("rnn_tanh", 6, 3);
   Window& window = problem.window;
   Objective objective(problem, 6, 0.7);
   Variables at = random_variables(problem, 2 * 3 * 3, 3);
@@ -143,7 +143,7 @@ TEST(TargetObjective, TheOrderOfBlocksChangesNothing) {
   EXPECT_LT(relative_error(turned.at(at).theta, wanted.theta), 1e-13);
 }
 
-TEST(TargetObjective, TheFastEngineAgreesOnEveryCellAndHead) {
+TEST(BlockObjective, TheFastEngineAgreesOnEveryCellAndHead) {
   for (const std::string& cell : cell_names())
     for (const std::string& head : head_names()) {
       SCOPED_TRACE(cell + " " + head);
@@ -163,7 +163,7 @@ TEST(TargetObjective, TheFastEngineAgreesOnEveryCellAndHead) {
     }
 }
 
-TEST(TargetObjective, TargetsOfRowsAndStepsGoWithTheirBlocks) {
+TEST(BlockObjective, TargetsOfRowsAndStepsGoWithTheirBlocks) {
   for (const TargetLayout layout : {TargetLayout::per_row, TargetLayout::per_step})
     for (const bool soft : {false, true}) {
       const Problem problem = random_problem({.model = with_head(stack_of("gru", {3}, 2), "softmax", 4),
@@ -180,7 +180,7 @@ TEST(TargetObjective, TargetsOfRowsAndStepsGoWithTheirBlocks) {
 
 /// Block j of a row reads steps jB ... jB + B - 1 of the text, and its targets are the inputs one step later, also
 /// across the border to the next block.
-TEST(TargetBlocks, AreConsecutivePartsOfTheText) {
+TEST(Blocks, AreConsecutivePartsOfTheText) {
   std::vector<std::int32_t> text(21);
   for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<std::int32_t>(i);
   Source source;
@@ -193,7 +193,7 @@ TEST(TargetBlocks, AreConsecutivePartsOfTheText) {
   stretch.sources = {&source, 1};
   stretch.start = {3, 13};  // the second row ends where the text does
   stretch.weight.assign(14, 1.0f);
-  TargetBlocks blocks({.steps = 9, .batch = 2}, 3, 0, false);
+  Blocks blocks({.steps = 9, .batch = 2}, 3, 0, false);
   blocks.begin(stretch);
   ASSERT_EQ(blocks.range().count(), 3);
   const BlockShard& shard = blocks.shard(0);
@@ -211,19 +211,19 @@ TEST(TargetBlocks, AreConsecutivePartsOfTheText) {
       EXPECT_EQ(shard.window.holds_at(step, row), held);
       EXPECT_EQ(shard.window.weight_at(step, row), held ? 0.0f : 1.0f);
       losses += !held;
-      const std::int64_t at = shard.window.start[static_cast<std::size_t>(row)] + step;
-      EXPECT_EQ(source.labels[static_cast<std::size_t>(at)], at + 1);
+      const std::int64_t at = shard.window.start[row] + step;
+      EXPECT_EQ(source.labels[at], at + 1);
     }
   EXPECT_EQ(losses, 14);
 }
 
 /// A sequence that begins with a block owes nothing to the block before it.
-TEST(TargetBlocks, HaveNoSpringAcrossAReset) {
-  Problem problem = target_problem("gru", 6, 2);
-  problem.window.reset.assign(12, 0);
-  problem.window.reset[2 * 2 + 1] = 1;  // row 1 before block 1
-  problem.window.reset[5 * 2 + 0] = 1;  // inside a block
-  TargetBlocks blocks({.steps = 6, .batch = 2}, 2, 0, false);
+TEST(Blocks, HaveNoSpringAcrossAReset) {
+  Problem problem = block_problem("gru", 6, 2);
+  problem.window.flags.assign(12, StepFlag::go_on);
+  problem.window.flags[2 * 2 + 1] = StepFlag::reset;  // row 1 before block 1
+  problem.window.flags[5 * 2 + 0] = StepFlag::reset;  // inside a block
+  Blocks blocks({.steps = 6, .batch = 2}, 2, 0, false);
   blocks.begin(problem.window);
   EXPECT_EQ(blocks.shard(0).loose, (std::vector<std::int64_t>{1, 4, 5}));
   Definition definition(problem, 2, 0.7);
@@ -234,9 +234,9 @@ TEST(TargetBlocks, HaveNoSpringAcrossAReset) {
 
 /// h and c of an LSTM are one state of 2 d numbers: what is put in as h_0 with one block of no steps' worth of change
 /// comes out in the same places.
-TEST(TargetObjective, TheStateOfAnLstmGoesThroughWithoutOverlap) {
-  Problem problem = target_problem("lstm", 6, 2);
-  problem.window.reset.assign(12, Window::hold_flag);  // asleep: E_j(h_j) = h_j
+TEST(BlockObjective, TheStateOfAnLstmGoesThroughWithoutOverlap) {
+  Problem problem = block_problem("lstm", 6, 2);
+  problem.window.flags.assign(12, StepFlag::hold);  // asleep: E_j(h_j) = h_j
   problem.window.weight.assign(12, 0.0f);
   Objective objective(problem, 2, 1);
   Variables at = random_variables(problem, 4 * 2 * 6, 3);

@@ -12,12 +12,11 @@ namespace {
 /// Batch target propagation, whose blocks ranks share: one recording of 24 steps in 12 blocks, all of it one stretch.
 struct BatchMode {
   BatchMode() : problem(random_problem({.model = stack_of("gru", {3}), .steps = 24, .batch = 1, .sources = 1})) {
-    config.name = "target_propagation";
-    config.target.block = 2;
-    config.target.init = "persist";
-    config.target.state_steps = 2;
-    config.target.state_clip = 0.5;
-    config.target.dual_clip = 0.5;
+    config.block = 2;
+    config.init = StateInit::persist;
+    config.state_steps = 2;
+    config.state_clip = 0.5;
+    config.dual_clip = 0.5;
     shape = {.steps = 24, .batch = 1};
     shape.stretches = 1;
     shape.row_steps = 24;
@@ -40,29 +39,30 @@ struct BatchMode {
   }
 
   Problem problem;
-  LearnerConfig config;
+  TargetPropagationConfig config;
   StretchShape shape;
 };
 
-TEST(TargetRanks, ShareTheBlocksOfOneRecording) {
-  for (const char* solver : {"admm", "alm", "pm"})
+TEST(PropagationRanks, ShareTheBlocksOfOneRecording) {
+  for (const PropagationSolver solver : {PropagationSolver::admm, PropagationSolver::alm, PropagationSolver::pm})
     for (const int shard : {12, 5}) {
       BatchMode mode;
-      mode.config.target.solver = solver;
-      mode.config.target.shard = shard;
+      mode.config.solver = solver;
+      mode.config.shard = shard;
       const std::vector<double> alone = mode.train(4, nullptr);
       for (const int ranks : {2, 3, 4})
         ThreadRanks::run(ranks, [&](std::shared_ptr<Communicator> communicator) {
-          EXPECT_LT(relative_error(mode.train(4, communicator), alone), 1e-9) << solver << " " << shard << " " << ranks;
+          EXPECT_LT(relative_error(mode.train(4, communicator), alone), 1e-9)
+              << name_of(solver) << " " << shard << " " << ranks;
         });
     }
 }
 
 /// Each rank has consecutive blocks. From the second pass on, an evaluation moves the states at the ends of its stretch
 /// and no others: of 12 states of 3 numbers each, those of 3 borders (one of them from the last rank to the first).
-TEST(TargetRanks, ExchangeOnlyTheStatesBetweenThem) {
+TEST(PropagationRanks, ExchangeOnlyTheStatesBetweenThem) {
   BatchMode mode;
-  mode.config.target.shard = 12;
+  mode.config.shard = 12;
   const auto gathered = [&](int passes) {
     return ThreadRanks::count_gathered(3, [&](std::shared_ptr<Communicator> ranks) { mode.train(passes, ranks); });
   };

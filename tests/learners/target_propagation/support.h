@@ -9,6 +9,7 @@
 #include "support/engine_run.h"
 #include "support/numeric.h"
 #include "support/random_problem.h"
+#include "throughtime/index.h"
 #include "throughtime/learner.h"
 
 namespace throughtime::testing {
@@ -23,11 +24,11 @@ struct Variables {
 /// L_aug of a window by its definition, one block after the other, on the reference engine.
 class Definition {
  public:
-  Definition(const Problem& problem, int block, double lambda, bool last_target = false)
+  Definition(const Problem& problem, int block, double lambda, bool last_spring = false)
       : problem_(problem),
         block_(block),
         lambda_(lambda),
-        last_target_(last_target),
+        last_spring_(last_spring),
         engine_(make_engine(*problem.model, EngineRun::reference())),
         tape_(engine_->make_tape({.steps = block, .batch = problem.window.batch, .keep = Keep::gradient})),
         parameters_(engine_->allocate(problem.parameters.size())),
@@ -36,11 +37,9 @@ class Definition {
         cotangent_(engine_->allocate(numbers())),
         loss_(engine_->allocate(1)) {}
 
-  std::size_t numbers() const {
-    return static_cast<std::size_t>(problem_.window.batch) * static_cast<std::size_t>(problem_.model->state_size());
-  }
+  std::size_t numbers() const { return elements(problem_.window.batch, problem_.model->state_size()); }
   int blocks() const { return (problem_.window.steps + block_ - 1) / block_; }
-  std::size_t table() const { return (static_cast<std::size_t>(blocks()) + 1) * numbers(); }
+  std::size_t table() const { return elements(blocks() + 1) * numbers(); }
 
   struct End {
     std::vector<double> state;  // E_j(h_j)
@@ -77,18 +76,18 @@ class Definition {
   }
 
   std::vector<double> state(const std::vector<double>& table, int j) const {
-    const auto begin = table.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(j) * numbers());
-    return {begin, begin + static_cast<std::ptrdiff_t>(numbers())};
+    const auto begin = table.begin() + j * numbers();
+    return {begin, begin + numbers()};
   }
   double value(const Variables& at) {
     double sum = 0;
     for (int j = 0; j < blocks(); ++j) {
       const End end = run(at.theta, j, state(at.states, j));
       sum += end.loss;
-      if (j + 1 == blocks() && !last_target_) continue;
+      if (j + 1 == blocks() && !last_spring_) continue;
       const std::vector<double> next = state(at.states, j + 1), dual = state(at.duals, j);
       for (std::size_t k = 0; k < next.size(); ++k) {
-        const std::size_t row = k / static_cast<std::size_t>(problem_.model->state_size());
+        const std::size_t row = k / problem_.model->state_size();
         if (j + 1 < blocks() && problem_.window.resets_at((j + 1) * block_, static_cast<int>(row))) continue;
         const double r = next[k] - end.state[k] + dual[k];
         sum += 0.5 * lambda_ * r * r;
@@ -112,7 +111,7 @@ class Definition {
   const Problem& problem_;
   int block_;
   double lambda_;
-  bool last_target_;
+  bool last_spring_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Tape> tape_;
   Buffer parameters_, gradient_, state_, cotangent_, loss_;
@@ -123,15 +122,15 @@ class Definition {
 class Objective {
  public:
   Objective(const Problem& problem, int block, double lambda, const std::string& engine = "reference", int shard = 0,
-            bool last_target = false)
+            bool last_spring = false)
       : engine_(make_engine(*problem.model, {.name = engine, .threads = 1, .communicator = nullptr})),
-        blocks_({.steps = problem.window.steps, .batch = problem.window.batch}, block, shard, last_target),
+        blocks_({.steps = problem.window.steps, .batch = problem.window.batch}, block, shard, last_spring),
         objective_(*engine_, blocks_, 0, true),
         theta_(engine_->allocate(problem.parameters.size())),
         gradient_(engine_->allocate(problem.parameters.size())),
         loss_(engine_->allocate(1)),
         lambda_(lambda) {
-    const std::size_t size = static_cast<std::size_t>(blocks_.table_rows()) * problem.model->state_size();
+    const std::size_t size = elements(blocks_.table_rows(), problem.model->state_size());
     for (Buffer* buffer : {&states_, &duals_, &state_gradient_}) *buffer = engine_->allocate(size);
     blocks_.begin(problem.window);
   }
@@ -145,7 +144,7 @@ class Objective {
     engine_->write(states_, variables.states);
     engine_->write(duals_, variables.duals);
     engine_->fill(loss_, 0);
-    const TargetPoint point{theta_, states_, states_, duals_, lambda_};
+    const ObjectivePoint point{theta_, states_, states_, duals_, lambda_};
     objective_.differentiate(
         point, {.theta = state_only ? Buffer() : gradient_, .states = state_gradient_, .loss_sum = loss_});
     Gradients found{engine_->read(loss_)[0],
@@ -163,13 +162,13 @@ class Objective {
     return found.loss + 0.5 * lambda_ * norm(found.residuals) * norm(found.residuals);
   }
   Engine& engine() { return *engine_; }
-  TargetBlocks& blocks() { return blocks_; }
-  TargetObjective& objective() { return objective_; }
+  Blocks& blocks() { return blocks_; }
+  BlockObjective& objective() { return objective_; }
 
  private:
   std::unique_ptr<Engine> engine_;
-  TargetBlocks blocks_;
-  TargetObjective objective_;
+  Blocks blocks_;
+  BlockObjective objective_;
   Buffer theta_, gradient_, loss_, states_, duals_, state_gradient_;
   double lambda_;
 };
@@ -178,20 +177,20 @@ inline Variables random_variables(const Problem& problem, std::size_t table, std
   return {problem.parameters, random_numbers(table, seed, 0.7), random_numbers(table, seed + 1, 0.3)};
 }
 
-inline Problem target_problem(const std::string& cell, int steps = 6, int batch = 2, double parameter_range = 0.6) {
+inline Problem block_problem(const std::string& cell, int steps = 6, int batch = 2, double parameter_range = 0.6) {
   return random_problem({.model = with_head(stack_of(cell, {3}, 2), "softmax", 4),
                          .steps = steps,
                          .batch = batch,
                          .parameter_range = parameter_range});
 }
 
-inline LearnerConfig target_config(int block, double lambda, int state_steps = 1) {
+inline LearnerConfig propagation(int block, double lambda, int state_steps = 1) {
   LearnerConfig config;
   config.name = "target_propagation";
-  config.target.block = block;
-  config.target.lambda = lambda;
-  config.target.state_steps = state_steps;
-  config.target.state_optimizer = "sgd";
+  config.target_propagation.block = block;
+  config.target_propagation.lambda = lambda;
+  config.target_propagation.state_steps = state_steps;
+  config.target_propagation.state_optimizer = "sgd";
   return config;
 }
 

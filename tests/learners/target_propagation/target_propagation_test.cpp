@@ -9,16 +9,16 @@ namespace {
 class EveryCell : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EveryCell, Learns) {
-  for (const std::string solver : {"admm", "alm", "pm"}) {
-    const Problem problem = target_problem(GetParam(), 12, 4, 0.3);
+  for (const PropagationSolver solver : {PropagationSolver::admm, PropagationSolver::alm, PropagationSolver::pm}) {
+    const Problem problem = block_problem(GetParam(), 12, 4, 0.3);
     const auto engine = make_engine(*problem.model, {.name = "cpu", .threads = 2, .communicator = nullptr});
     OptimizerConfig adagrad;
     adagrad.name = "adagrad";
     Trainee trainee = make_trainee(*engine, problem.parameters, adagrad, {});
-    LearnerConfig config = target_config(3, 0.1);
-    config.target.state_optimizer = "adagrad";
-    config.target.state_rate = 0.01;
-    config.target.solver = solver;
+    TargetPropagationConfig config = propagation(3, 0.1).target_propagation;
+    config.state_optimizer = "adagrad";
+    config.state_rate = 0.01;
+    config.solver = solver;
     const auto learner = make_learner(config, trainee, {.steps = 12, .batch = 4, .accuracy = true});
     const auto learn = [&] {
       learner->learn(problem.window, [](std::int64_t) { return 0.1; });
@@ -27,8 +27,8 @@ TEST_P(EveryCell, Learns) {
     const TrainingMeans first = learn();
     for (int i = 0; i < 100; ++i) learn();
     const TrainingMeans last = learn();
-    EXPECT_LT(last.loss, 0.9 * first.loss) << solver;
-    EXPECT_GT(last.accuracy, first.accuracy) << solver;
+    EXPECT_LT(last.loss, 0.9 * first.loss) << name_of(solver);
+    EXPECT_GT(last.accuracy, first.accuracy) << name_of(solver);
   }
 }
 
@@ -37,9 +37,9 @@ INSTANTIATE_TEST_SUITE_P(Cells, EveryCell, ::testing::ValuesIn(cell_names()),
 
 /// The training loss is the one before anything was fitted to the stretch: that of the plain model.
 TEST(TargetPropagation, CountsTheLossThatItFinds) {
-  const Problem problem = target_problem("lstm", 12, 2);
+  const Problem problem = block_problem("lstm", 12, 2);
   EngineRun run(problem);
-  Lesson lesson(problem, target_config(3, 0.5, 2), 12, 0.1);
+  Lesson lesson(problem, propagation(3, 0.5, 2), 12, 0.1);
   lesson.learn(problem.window);
   double weights = 0;
   for (const float weight : problem.window.weight) weights += weight;
@@ -47,15 +47,14 @@ TEST(TargetPropagation, CountsTheLossThatItFinds) {
 }
 
 TEST(TargetPropagation, GoesOnFromTheEndOfTheLastBlock) {
-  const Problem problem = target_problem("lstm", 12, 2);
+  const Problem problem = block_problem("lstm", 12, 2);
   EngineRun run(problem);
   const Unrolled whole = run.unroll();
   const std::size_t state = run.state_numbers();
-  const std::vector<double> sixth(whole.states.begin() + static_cast<std::ptrdiff_t>(6 * state),
-                                  whole.states.begin() + static_cast<std::ptrdiff_t>(7 * state));
+  const std::vector<double> sixth(whole.states.begin() + 6 * state, whole.states.begin() + 7 * state);
   for (const bool carry : {false, true}) {
-    LearnerConfig config = target_config(3, 0.5, 0);
-    config.target.carry_epochs = carry;
+    LearnerConfig config = propagation(3, 0.5, 0);
+    config.target_propagation.carry_epochs = carry;
     Lesson lesson(problem, config, 6);
     lesson.learn_in_stretches(problem.window, {6});
     const std::size_t seen = lesson.engine.unrolls.size();
@@ -70,9 +69,9 @@ TEST(TargetPropagation, GoesOnFromTheEndOfTheLastBlock) {
 }
 
 TEST(TargetPropagation, AStretchWithoutALossMovesTheStateAlone) {
-  Problem problem = target_problem("gru", 12, 2);
+  Problem problem = block_problem("gru", 12, 2);
   std::fill_n(problem.window.weight.begin(), 12, 0.0f);
-  Lesson lesson(problem, target_config(3, 0.5), 6, 0.1);
+  Lesson lesson(problem, propagation(3, 0.5), 6, 0.1);
   lesson.learn_in_stretches(problem.window, {6});
   EXPECT_EQ(lesson.engine.updates.size(), 0u);
   EXPECT_EQ(lesson.learner->updates(), 0);
@@ -84,15 +83,14 @@ TEST(TargetPropagation, AStretchWithoutALossMovesTheStateAlone) {
   const std::size_t seen = lesson.engine.unrolls.size();
   lesson.learn(rest);
   EXPECT_EQ(lesson.engine.unrolls[seen].initial_state,
-            std::vector<double>(whole.states.begin() + static_cast<std::ptrdiff_t>(6 * state),
-                                whole.states.begin() + static_cast<std::ptrdiff_t>(7 * state)));
+            std::vector<double>(whole.states.begin() + 6 * state, whole.states.begin() + 7 * state));
 }
 
 /// Each row of a stretch is a chain of its own: two rows together have the gradient of both alone.
 TEST(TargetPropagation, RowsAreChainsOfTheirOwn) {
-  const Problem problem = target_problem("gru", 6, 2);
-  LearnerConfig config = target_config(2, 0.5);
-  config.target.state_rate = 0.3;
+  const Problem problem = block_problem("gru", 6, 2);
+  TargetPropagationConfig config = propagation(2, 0.5).target_propagation;
+  config.state_rate = 0.3;
   const auto gradient_of = [&](const Window& window) {
     RecordingEngine engine(*problem.model);
     Trainee trainee = make_trainee(engine, problem.parameters, Lesson::sgd(), {});
@@ -105,7 +103,7 @@ TEST(TargetPropagation, RowsAreChainsOfTheirOwn) {
     one.batch = 1;
     one.start = {problem.window.start[row]};
     if (!one.source.empty()) one.source = {problem.window.source[row]};
-    one.reset.clear();
+    one.flags.clear();
     one.weight.clear();
     for (int step = 0; step < 6; ++step) one.weight.push_back(problem.window.weight_at(step, static_cast<int>(row)));
     const std::vector<double> gradient = gradient_of(one);
@@ -116,13 +114,13 @@ TEST(TargetPropagation, RowsAreChainsOfTheirOwn) {
 
 /// Batch mode: tables live from epoch to epoch, and the size of a shard changes nothing but rounding.
 TEST(TargetPropagation, ABatchInShardsIsTheBatch) {
-  const Problem problem = target_problem("gru", 20, 2);
+  const Problem problem = block_problem("gru", 20, 2);
   const auto parameters_with = [&](int shard, const std::string& engine_name) {
     const auto engine = make_engine(*problem.model, {.name = engine_name, .threads = 2, .communicator = nullptr});
     Trainee trainee = make_trainee(*engine, problem.parameters, Lesson::sgd(), {});
-    LearnerConfig config = target_config(2, 0.5, 2);
-    config.target.init = "persist";
-    config.target.shard = shard;
+    TargetPropagationConfig config = propagation(2, 0.5, 2).target_propagation;
+    config.init = StateInit::persist;
+    config.shard = shard;
     StretchShape shape{.steps = 20, .batch = 2};
     shape.stretches = 1;
     const auto learner = make_learner(config, trainee, shape);
@@ -140,11 +138,11 @@ TEST(TargetPropagation, ABatchInShardsIsTheBatch) {
 }
 
 TEST(TargetPropagation, BitsDoNotDependOnThreads) {
-  const Problem problem = target_problem("lstm", 12, 40);
+  const Problem problem = block_problem("lstm", 12, 40);
   const auto parameters_with = [&](int threads) {
     const auto engine = make_engine(*problem.model, {.name = "cpu", .threads = threads, .communicator = nullptr});
     Trainee trainee = make_trainee(*engine, problem.parameters, Lesson::sgd(), {});
-    const auto learner = make_learner(target_config(3, 0.5, 2), trainee, {.steps = 12, .batch = 40});
+    const auto learner = make_learner(propagation(3, 0.5, 2).target_propagation, trainee, {.steps = 12, .batch = 40});
     for (int i = 0; i < 3; ++i) learner->learn(problem.window, [](std::int64_t) { return 0.01; });
     return engine->read(trainee.parameters);
   };

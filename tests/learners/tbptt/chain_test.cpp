@@ -64,11 +64,7 @@ class Chain {
   }
   /// dL/dw of each update of a run with rate 0.
   std::vector<double> learned(int cells, int losses, int stride) const {
-    LearnerConfig config;
-    config.name = "tbptt";
-    config.steps = cells;
-    config.losses = losses;
-    config.stride = stride;
+    const TbpttConfig config{.steps = cells, .losses = losses, .stride = stride};
     testing::Lesson lesson(problem_, config, steps);
     lesson.learn(problem_.window);
     std::vector<double> gradients;

@@ -5,6 +5,7 @@
 #include "learners/recording_engine.h"
 #include "support/errors.h"
 #include "support/numeric.h"
+#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
@@ -16,22 +17,11 @@ struct Lengths {
   int steps, losses, stride;
 };
 
-LearnerConfig custom(const Lengths& lengths) {
-  LearnerConfig config;
-  config.name = "tbptt";
-  config.steps = lengths.steps;
-  config.losses = lengths.losses;
-  config.stride = lengths.stride;
-  return config;
+TbpttConfig custom(const Lengths& lengths) {
+  return {.steps = lengths.steps, .losses = lengths.losses, .stride = lengths.stride};
 }
 
-LearnerConfig preset(const std::string& name, int truncation) {
-  LearnerConfig config;
-  config.name = "tbptt";
-  config.preset = name;
-  config.truncation = truncation;
-  return config;
-}
+TbpttConfig preset(TbpttPreset name, int truncation) { return {.preset = name, .truncation = truncation}; }
 
 /// A window by the definition, in steps since the start of the data.
 struct Truncated {
@@ -107,7 +97,7 @@ int total(const std::vector<int>& stretches) {
 }
 
 /// Every update of a run with rate 0 against the definition, every window's first state against the forward pass.
-void expect_definition(const testing::ProblemSpec& spec, const LearnerConfig& config, const Lengths& lengths,
+void expect_definition(const testing::ProblemSpec& spec, const TbpttConfig& config, const Lengths& lengths,
                        const std::vector<int>& stretches) {
   const testing::Problem problem = random_problem(spec);
   SCOPED_TRACE(fmt::format("steps {} losses {} stride {}, {} stretches, first {}", lengths.steps, lengths.losses,
@@ -161,11 +151,11 @@ TEST(Tbptt, IsItsDefinitionAcrossStretchesOfAnyLength) {
 TEST(Tbptt, HasThePresetsOfThePaper) {
   const int k = 3;
   for (const auto& [name, lengths] :
-       std::vector<std::pair<std::string, Lengths>>{{"paper", {2 * k + 1, k, k}},
-                                                    {"ref", {2 * k - 1, k, k}},
-                                                    {"plain", {k, k, k}},
-                                                    {"original", {k, 1, 1}},
-                                                    {"double-tf", {2 * k - 1, 2 * k - 1, 2 * k - 1}}})
+       std::vector<std::pair<TbpttPreset, Lengths>>{{TbpttPreset::paper, {2 * k + 1, k, k}},
+                                                    {TbpttPreset::ref, {2 * k - 1, k, k}},
+                                                    {TbpttPreset::plain, {k, k, k}},
+                                                    {TbpttPreset::original, {k, 1, 1}},
+                                                    {TbpttPreset::double_tf, {2 * k - 1, 2 * k - 1, 2 * k - 1}}})
     for (const std::vector<int>& stretches : std::vector<std::vector<int>>{{14}, {9, 5}, {4, 2, 8}})
       expect_definition(problem_spec("lstm", 14, 7), preset(name, k), lengths, stretches);
 }
@@ -176,7 +166,7 @@ TEST(Tbptt, ABufferLetsTheNextLossesFlowIn) {
   testing::ProblemSpec spec = problem_spec("lstm", steps, 9);
   spec.zero_weights = 0;
   const testing::Problem problem = random_problem(spec);
-  Lesson lesson(problem, preset("buffer", k), steps);
+  Lesson lesson(problem, preset(TbpttPreset::buffer, k), steps);
   lesson.learn_in_stretches(problem.window, {steps});
   ASSERT_EQ(lesson.engine.updates.size(), 4u);
   BruteForce brute(problem);
@@ -233,10 +223,25 @@ TEST(Tbptt, TakesTargetsOfEveryLayout) {
     }
 }
 
+TEST(Tbptt, NoLossOfAWindowLiesBeforeItsChunk) {
+  const testing::Problem problem = random_problem(problem_spec("lstm", 12, 41));
+  TbpttConfig config = custom({5, 5, 1});
+  config.chunk = 3;
+  Lesson lesson(problem, config, 12);
+  lesson.learn(problem.window);
+  BruteForce brute(problem);
+  ASSERT_EQ(lesson.engine.updates.size(), 12u);
+  for (int step = 0; step < 12; ++step)
+    EXPECT_LT(
+        relative_error(lesson.engine.updates[step].gradient, brute.gradient({step / 3 * 3, step / 3 * 3, step + 1})),
+        1e-12)
+        << step;
+}
+
 TEST(Tbptt, LearnsASequenceWithOneLossAtItsEnd) {
   testing::Problem problem = random_problem(problem_spec("lstm", 40, 3));
   std::fill(problem.window.weight.begin(), problem.window.weight.end() - problem.window.batch, 0.0f);
-  Lesson lesson(problem, preset("original", 6), 40);
+  Lesson lesson(problem, preset(TbpttPreset::original, 6), 40);
   lesson.learn(problem.window);
   BruteForce brute(problem);
   ASSERT_EQ(lesson.engine.updates.size(), 1u);
@@ -248,16 +253,16 @@ TEST(Tbptt, LearnsASequenceWithOneLossAtItsEnd) {
 
 TEST(Tbptt, StretchesOfWholeStridesNeedNoExtraPass) {
   const testing::Problem problem = random_problem(problem_spec("gru", 24, 4));
-  for (const char* name : {"paper", "ref", "plain", "original"}) {
+  for (const TbpttPreset name : {TbpttPreset::paper, TbpttPreset::ref, TbpttPreset::plain, TbpttPreset::original}) {
     Lesson lesson(problem, preset(name, 4), 12);
     lesson.learn_in_stretches(problem.window, {4, 8, 12});
-    for (const auto& unrolled : lesson.engine.unrolls) EXPECT_EQ(unrolled.keep, Keep::gradient) << name;
+    for (const auto& unrolled : lesson.engine.unrolls) EXPECT_EQ(unrolled.keep, Keep::gradient) << name_of(name);
   }
 }
 
 TEST(Tbptt, AWindowAsLongAsTheStretchIsFullBptt) {
   const testing::Problem problem = random_problem(problem_spec("gru", 9, 8));
-  Lesson full(problem, {.name = "bptt"}, 9, 0.1), plain(problem, preset("plain", 9), 9, 0.1);
+  Lesson full(problem, BpttConfig{}, 9, 0.1), plain(problem, preset(TbpttPreset::plain, 9), 9, 0.1);
   Lesson longer(problem, custom({50, 9, 9}), 9, 0.1);
   for (Lesson* lesson : {&full, &plain, &longer}) lesson->learn(problem.window);
   EXPECT_LT(relative_error(plain.parameters(), full.parameters()), 1e-14);
@@ -266,11 +271,11 @@ TEST(Tbptt, AWindowAsLongAsTheStretchIsFullBptt) {
 
 TEST(Tbptt, MeanLossCountsEveryLossOnce) {
   const testing::Problem problem = random_problem(problem_spec("lstm", 13, 21));
-  for (const char* name : {"paper", "ref", "plain", "original"}) {
-    Lesson full(problem, {.name = "bptt"}, 13), truncated(problem, preset(name, 4), 13);
+  for (const TbpttPreset name : {TbpttPreset::paper, TbpttPreset::ref, TbpttPreset::plain, TbpttPreset::original}) {
+    Lesson full(problem, BpttConfig{}, 13), truncated(problem, preset(name, 4), 13);
     full.learn(problem.window);
     truncated.learn_in_stretches(problem.window, {8, 5});
-    EXPECT_NEAR(truncated.learner->take_mean_loss(), full.learner->take_mean_loss(), 1e-13) << name;
+    EXPECT_NEAR(truncated.learner->take_mean_loss(), full.learner->take_mean_loss(), 1e-13) << name_of(name);
   }
 }
 
@@ -296,7 +301,7 @@ TEST(Tbptt, EachWindowSeesTheParametersOfTheUpdateBeforeIt) {
 
 TEST(Tbptt, AStretchThatDoesNotContinueStartsAtTheStartOfItsData) {
   const testing::Problem problem = random_problem(problem_spec("lstm", 7, 2));
-  Lesson lesson(problem, preset("paper", 2), 7);
+  Lesson lesson(problem, preset(TbpttPreset::paper, 2), 7);
   lesson.learn(problem.window);
   lesson.learn(problem.window);
   const auto& updates = lesson.engine.updates;
@@ -307,7 +312,7 @@ TEST(Tbptt, AStretchThatDoesNotContinueStartsAtTheStartOfItsData) {
 TEST(Tbptt, TapeHoldsOneWindowWhateverTheStretch) {
   const testing::Problem problem = random_problem(problem_spec("lstm", 5, 2));
   const auto bytes = [&](int truncation, int stretch) {
-    return Lesson(problem, preset("plain", truncation), stretch).learner->activation_bytes();
+    return Lesson(problem, preset(TbpttPreset::plain, truncation), stretch).learner->activation_bytes();
   };
   EXPECT_EQ(bytes(10, 100), bytes(10, 100000));
   EXPECT_GT(bytes(100, 1000), 8 * bytes(10, 1000));
@@ -315,7 +320,7 @@ TEST(Tbptt, TapeHoldsOneWindowWhateverTheStretch) {
 
 TEST(Tbptt, RefusesARowThatDoesNotGoOnWhereItEnded) {
   const testing::Problem problem = random_problem(problem_spec("lstm", 8, 2));
-  Lesson lesson(problem, preset("plain", 2), 8);
+  Lesson lesson(problem, preset(TbpttPreset::plain, 2), 8);
   Window first, second;
   slice(problem.window, 0, 4, first);
   slice(problem.window, 4, 3, second);
@@ -327,9 +332,40 @@ TEST(Tbptt, RefusesARowThatDoesNotGoOnWhereItEnded) {
   EXPECT_REFUSED(lesson.learn(second), "sources");
 }
 
+TEST(TbpttConfig, SaysHowItTakesAStream) {
+  const StreamNeeds paper = stream_needs(preset(TbpttPreset::paper, 4));
+  EXPECT_EQ(paper.steps, 4);
+  EXPECT_EQ(paper.look_back, 9);
+  TbpttConfig logging = preset(TbpttPreset::paper, 4);
+  logging.estimate.logged = 1;  // burn-in, lags, and ends to choose from
+  EXPECT_EQ(stream_needs(logging).look_back, 20 + 100 + 1000);
+  EXPECT_REFUSED(stream_needs(preset(TbpttPreset::buffer, 4)), "[tbptt] the preset 'buffer' looks ahead");
+}
+
+TEST(TbpttConfig, HasOneTruncationWhereAllItsLossesSeeIt) {
+  EXPECT_EQ(estimate_settings(preset(TbpttPreset::paper, 4)).truncation, 4);
+  EXPECT_EQ(estimate_settings(preset(TbpttPreset::ref, 4)).truncation, 4);
+  EXPECT_EQ(estimate_settings(preset(TbpttPreset::plain, 4)).truncation, 0);
+  EXPECT_EQ(estimate_settings(custom({4, 2, 2})).truncation, 0);
+}
+
+TEST(TbpttConfig, ListsItsOptions) {
+  TbpttConfig config;
+  OptionList list;
+  describe(config, list);
+  std::vector<std::string> keys;
+  for (const Option& option : list.options()) keys.push_back(option.key);
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{
+                "preset",     "truncation",   "steps",          "losses",        "stride",           "chunk",
+                "ref_stream", "rate_scaling", "clip_by_losses", "delta",         "shortest",         "longest",
+                "lags",       "tail",         "positions",      "burn_in",       "estimate_every",   "logged_estimates",
+                "decay",      "quantile",     "norm",           "gradient_size", "estimate_dropout", "variants"}));
+}
+
 TEST(TbpttConfig, RefusesLengthsThatCannotBe) {
   const testing::Problem problem = random_problem(problem_spec("lstm", 5, 2));
-  const auto refusal = [&](const LearnerConfig& config) {
+  const auto refusal = [&](const TbpttConfig& config) {
     return testing::refusal_of([&] { Lesson(problem, config, 5); });
   };
   EXPECT_EQ(refusal(custom({4, 2, 2})), "");
@@ -337,12 +373,12 @@ TEST(TbpttConfig, RefusesLengthsThatCannotBe) {
   EXPECT_EQ(refusal(custom({4, 5, 1})), "[tbptt] losses must be between 1 and steps (4), got 5");
   EXPECT_EQ(refusal(custom({4, 0, 1})), "[tbptt] losses must be between 1 and steps (4), got 0");
   EXPECT_EQ(refusal(custom({4, 2, 0})), "[tbptt] stride must be at least 1, got 0");
-  EXPECT_NE(refusal(preset("papr", 3)).find("paper"), std::string::npos);
-  EXPECT_NE(refusal(preset("paper", 0)).find("truncation must be between 1"), std::string::npos);
-  LearnerConfig both = preset("plain", 3);
+  EXPECT_REFUSED(choice_of<TbpttPreset>("papr", "tbptt", "preset"), "paper");
+  EXPECT_NE(refusal(preset(TbpttPreset::paper, 0)).find("truncation must be between 1"), std::string::npos);
+  TbpttConfig both = preset(TbpttPreset::plain, 3);
   both.steps = 4;
   EXPECT_NE(refusal(both).find("leave them out"), std::string::npos);
-  LearnerConfig no_preset = custom({4, 2, 2});
+  TbpttConfig no_preset = custom({4, 2, 2});
   no_preset.truncation = 3;
   EXPECT_NE(refusal(no_preset).find("truncation belongs to a preset"), std::string::npos);
 }

@@ -248,7 +248,8 @@ TEST(Config, PathsOfAFileAreRelativeToIt) {
 TEST(Config, EveryOptionIsDeclaredOnceWithAGoodDefault) {
   std::set<std::string> keys;
   RunConfig defaults;
-  for (const Option& option : options_of(defaults).options()) {
+  const OptionList list = options_of(defaults);
+  for (const Option& option : list.options()) {
     EXPECT_TRUE(keys.insert(option.key).second) << option.key;
     EXPECT_FALSE(option.help.empty()) << option.key;
     for (const OptionUsers& users : option.users) EXPECT_FALSE(users.names.empty()) << option.key;

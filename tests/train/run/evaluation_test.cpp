@@ -23,7 +23,7 @@ struct Drawn {
     engine = make_engine(*model, {.name = name, .threads = 2, .communicator = nullptr});
     parameters = engine->allocate(model->parameters().size());
     InitialiseConfig draw;
-    draw.name = "uniform";
+    draw.rule = InitialiseRule::uniform;
     draw.range = 1.0;
     engine->write(parameters, initialise(*model, draw, 7));
   }
@@ -77,7 +77,7 @@ double score(const Evaluation& evaluation, const std::string& name) {
 
 TEST(Evaluator, IsTheMeanOverBatchesOfAGeneratedTask) {
   for (const std::string engine : {"reference", "cpu"}) {
-    const auto task = make_task({.name = "copy", .length = 300}, 1);  // windows are cut into parts
+    const auto task = make_task(CopyConfig{.length = 300}, 1);  // windows are cut into parts
     Drawn drawn(*task, engine);
     Evaluator evaluator(*drawn.engine, *task, 5);
     const Evaluation result = evaluator.evaluate(drawn.parameters, Split::test, 3, 4);
@@ -93,7 +93,7 @@ TEST(Evaluator, IsTheMeanOverBatchesOfAGeneratedTask) {
 }
 
 TEST(Evaluator, CarriesTheStateOfAStreamAndStartsFromZero) {
-  const auto task = make_task({.name = "recall", .length = 7, .generator = "reference"}, 1);
+  const auto task = make_task(RecallConfig{.length = 7, .generator = RecallGenerator::reference}, 1);
   Drawn drawn(*task, "reference");
   Evaluator evaluator(*drawn.engine, *task, 3);
   for (const std::uint64_t first : {0u, 12u}) {
@@ -104,14 +104,14 @@ TEST(Evaluator, CarriesTheStateOfAStreamAndStartsFromZero) {
     EXPECT_EQ(result.scores.front().name, "perplexity");
   }
   // One long window is the same stream.
-  const auto whole = make_task({.name = "recall", .length = 42, .generator = "reference"}, 1);
+  const auto whole = make_task(RecallConfig{.length = 42, .generator = RecallGenerator::reference}, 1);
   Evaluator long_windows(*drawn.engine, *whole, 3);
   EXPECT_NEAR(long_windows.evaluate(drawn.parameters, Split::validation, 1).loss,
               evaluator.evaluate(drawn.parameters, Split::validation, 6).loss, 1e-12);
 }
 
 TEST(Evaluator, SumsRegressionLosses) {
-  const auto task = make_task({.name = "add", .length = 140}, 1);
+  const auto task = make_task(AddConfig{.length = 140}, 1);
   Drawn drawn(*task, "cpu");
   Evaluator evaluator(*drawn.engine, *task, 4);
   const Evaluation result = evaluator.evaluate(drawn.parameters, Split::test, 10);
@@ -147,7 +147,7 @@ class FiveSequences final : public SequenceSet {
 TEST(Evaluator, CountsEveryExampleOfAFiniteSplitOnceWhateverTheBatch) {
   double loss = 0, accuracy = 0;
   for (const int batch : {1, 2, 3, 5, 8}) {
-    const auto task = make_sequence_task({.name = "five"}, 1, std::make_unique<FiveSequences>());
+    const auto task = make_sequence_task("five", {}, 1, std::make_unique<FiveSequences>());
     Drawn drawn(*task, "reference");
     Evaluator evaluator(*drawn.engine, *task, batch);
     const Evaluation result = evaluator.evaluate(drawn.parameters, Split::test, 1);  // `batches` plays no part
@@ -160,7 +160,7 @@ TEST(Evaluator, CountsEveryExampleOfAFiniteSplitOnceWhateverTheBatch) {
 
 TEST(Evaluator, SumsInDouble) {
   // A thousand times the same loss in float would drift; here the mean is the loss.
-  const auto task = make_task({.name = "cycle_world", .length = 100, .period = 2}, 1);
+  const auto task = make_task(CycleWorldConfig{.length = 100, .period = 2}, 1);
   Drawn drawn(*task, "cpu");
   drawn.engine->fill(drawn.parameters, 0);  // probabilities of one half
   Evaluator evaluator(*drawn.engine, *task, 10);
@@ -171,7 +171,7 @@ TEST(Evaluator, SumsInDouble) {
 
 TEST(Evaluator, NeedsNoMoreMemoryForLongerSequences) {
   const auto bytes = [](int length) {
-    const auto task = make_task({.name = "add", .length = length}, 1);
+    const auto task = make_task(AddConfig{.length = length}, 1);
     Drawn drawn(*task, "cpu");
     return Evaluator(*drawn.engine, *task, 4).bytes();
   };

@@ -160,7 +160,7 @@ TEST(Trainer, StopsWithAdviceWhenTheLossIsNoNumber) {
 TEST(Trainer, FollowsTheSchedule) {
   RunConfig frozen = tiny();
   frozen.train.evaluate_every = 0;
-  frozen.optimizer.schedule.name = "factor_at";
+  frozen.optimizer.schedule.rule = ScheduleRule::factor_at;
   frozen.optimizer.schedule.epochs = {0.1};
   frozen.optimizer.schedule.factor = 1e-300;
   frozen.train.iterations_per_epoch = 100;

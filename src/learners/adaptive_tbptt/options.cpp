@@ -1,0 +1,91 @@
+#include "learners/adaptive_tbptt/options.h"
+
+#include <algorithm>
+
+#include "learners/adaptive_tbptt/estimator.h"
+#include "learners/support.h"
+#include "learners/tbptt/options.h"
+#include "learners/tbptt/plan.h"
+#include "learners/tbptt/state_ring.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+namespace {
+
+/// Refuses what a stream and a stretch refuse alike.
+void check_lengths(const AdaptiveTbpttConfig& config) {
+  if (config.preset == TbpttPreset::custom)
+    refuse("adaptive_tbptt",
+           "the preset 'custom' has no K to choose; take paper, ref, plain, original, double-tf or buffer");
+  require_range("adaptive_tbptt", "truncation (K_0; 0: shortest)", config.truncation, 0, truncation_limit);
+  require_range("adaptive_tbptt", "longest (K_max)", config.estimate.longest, 1, truncation_limit);
+}
+
+}  // namespace
+
+void describe(EstimateConfig& config, OptionList& list) {
+  list.add("delta", config.delta, "estimates: relative bias of the gradient that is tolerated",
+           {.low = 0, .high = 1, .open_low = true, .open_high = true});
+  list.add("shortest", config.shortest, "estimates: K_min", at_least(1));
+  list.add("longest", config.longest, "estimates: K_max", at_least(1));
+  list.add("lags", config.lags,
+           "estimates: R, the largest lag; 0: 100, or what a row of the data has after the burn-in", at_least(0));
+  list.add("tail", config.tail, "estimates: tau, beta comes from the lags tau to R; 0: the integer part of 0.9 R",
+           at_least(0));
+  list.add("positions", config.positions, "estimates: S, random places of the training data; 0: train.batch",
+           between(0, 65536));
+  list.add("burn_in", config.burn_in, "estimates: steps from the zero state before the R cells", between(0, 1e6));
+  list.add("estimate_every", config.every, "estimates: updates between them; 0: once per epoch", at_least(0));
+  list.add("logged_estimates", config.logged, "estimates that are only logged, with their 95 % range",
+           between(0, 10000));
+  list.add("decay", config.decay, "estimates: beta by regression (Eq. 22), max (Eq. 21) or a quantile of the slopes");
+  list.add("quantile", config.quantile, "decay = quantile: alpha, the 1 - alpha quantile", between(0, 1));
+  list.add("norm", config.norm, "estimates: of dL/dh, or summed over layers, or weighted by the size of dh/dW");
+  list.add("gradient_size", config.gradient_size,
+           "estimates: C_k from mean norms, from the norm of summed mean vectors, or exact (small models)");
+  list.add("estimate_dropout", config.dropout, "estimates: with dropout");
+  list.add("variants", config.variants,
+           "estimates: what the released code does in another way (docs/adaptive-tbptt.md)");
+}
+
+void describe(AdaptiveTbpttConfig& config, OptionList& list) {
+  list.add("preset", config.preset, std::string(preset_help) + "; not custom");
+  list.add("truncation", config.truncation, "K_0, before the first estimate; 0: shortest", at_least(0));
+  describe_windows(config, list);
+  describe(config.estimate, list);
+  list.add("repeats", config.estimate.repeats, "estimates behind a choice, K is the integer part of their mean",
+           between(1, 1000));
+  list.add("estimate_first", config.estimate.first,
+           "estimate before the first update (Algorithm 1), or begin with truncation");
+}
+
+void check_learner(const AdaptiveTbpttConfig& config, const Model& model, const StretchShape& shape) {
+  check_shape(shape);
+  check_lengths(config);
+  check_chunks("adaptive_tbptt", {config.chunk, config.ref_stream});
+  check_estimates(config.estimate, model, shape);
+}
+
+StreamNeeds stream_needs(const AdaptiveTbpttConfig& config) {
+  check_lengths(config);
+  decay_options(with_fitting_lags(config.estimate, 0));
+  const Lengths longest = longest_lengths(config);
+  require_nothing_ahead("adaptive_tbptt", config.preset, longest);
+  return {longest.stride, std::max(longest.steps + StateRing::spacing, stream_past(config.estimate))};
+}
+
+EstimateSettings estimate_settings(const AdaptiveTbpttConfig& config) { return {config.estimate, 0}; }
+
+int first_truncation(const AdaptiveTbpttConfig& config) {
+  return config.truncation > 0 ? config.truncation : config.estimate.shortest;
+}
+
+int largest_truncation(const AdaptiveTbpttConfig& config) {
+  return std::max(config.estimate.longest, first_truncation(config));
+}
+
+Lengths longest_lengths(const AdaptiveTbpttConfig& config) {
+  return preset_lengths(config.preset, largest_truncation(config));
+}
+
+}  // namespace throughtime

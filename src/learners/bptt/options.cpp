@@ -1,0 +1,29 @@
+#include "throughtime/options.h"
+#include "learners/fptt/intermediate_losses.h"
+#include "learners/support.h"
+#include "throughtime/error.h"
+
+namespace throughtime {
+
+void describe(BpttConfig& config, OptionList& list) {
+  list.add("memory", config.memory, "keep the full tape, or recompute it from about sqrt(T) states");
+  list.add(
+      "aux_losses", config.aux_losses,
+      "the losses of fptt at the ends of `windows` windows, one update on their mean; the options below are theirs");
+  describe_cut(config.windows, config.window_length, config.remainder, list);
+  describe_intermediate(config.terminal, list);
+}
+
+void check_learner(const BpttConfig& config, const Model& model, const StretchShape& shape) {
+  check_shape(shape);
+  if (!config.aux_losses) return;
+  if (config.memory == BpttMemory::recompute) refuse("bptt", "aux_losses need memory = full, got recompute");
+  const SequenceCut cut("bptt", {config.windows, config.window_length, config.remainder}, shape);
+  check_intermediate("bptt", config.terminal, LossSpan::sequence, model, shape, cut);
+}
+
+StreamNeeds stream_needs(const BpttConfig&) {
+  refuse("bptt", "needs the end of a sequence and a stream has none; take tbptt, or fptt with window_length");
+}
+
+}  // namespace throughtime

@@ -1,0 +1,130 @@
+#include "learners/target_propagation/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "learners/target_propagation/blocks.h"
+#include "throughtime/error.h"
+#include "throughtime/index.h"
+#include "throughtime/options.h"
+
+namespace throughtime {
+namespace {
+
+constexpr const char* speaker = "target_propagation";
+
+void check_numbers(const TargetPropagationConfig& config, const StretchShape& shape) {
+  if (config.block < 1 || config.block > shape.steps)
+    refuse(speaker, "block (B) must be between 1 and the steps of a stretch ({}), got {}", shape.steps, config.block);
+  if (shape.steps % config.block != 0)
+    refuse(speaker, "block (B) must divide the steps of a stretch ({}, task.length), got {}", shape.steps,
+           config.block);
+  if (!(config.lambda >= 0)) refuse(speaker, "lambda must be 0 or positive, got {}", config.lambda);
+  if (config.solver != PropagationSolver::pm && config.lambda == 0)
+    refuse(speaker, "lambda must be positive where there are duals (solver = {}), got 0; pm has none",
+           name_of(config.solver));
+  if (!(config.lambda_factor > 0)) refuse(speaker, "lambda_factor must be positive, got {}", config.lambda_factor);
+  if (!(config.state_rate >= 0)) refuse(speaker, "state_rate must be 0 or positive, got {}", config.state_rate);
+  if (!(config.dual_rate >= 0)) refuse(speaker, "dual_rate must be 0 or positive, got {}", config.dual_rate);
+  require_range(speaker, "state_steps", config.state_steps, config.solver == PropagationSolver::alm ? 1 : 0, 1'000'000);
+  require_range(speaker, "theta_steps", config.theta_steps, 1, 1'000'000);
+  require_range(speaker, "rounds", config.rounds, 1, 1'000'000);
+  require_range(speaker, "shard", config.shard, 0, 1'000'000'000);
+}
+
+int tables_of(const TargetPropagationConfig& config) {
+  return 2 + find_optimizer(config.state_optimizer).moments + (config.solver == PropagationSolver::pm ? 0 : 1) +
+         (config.h_solver == StateSolver::backward_sweep ? 1 : 0);
+}
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> names;
+  for (const OptimizerType* type : all_optimizers()) names.push_back(type->name);
+  return names;
+}
+
+}  // namespace
+
+void check_settings(const TargetPropagationConfig& config, const StretchShape& shape) {
+  check_numbers(config, shape);
+  if (config.h_solver == StateSolver::backward_sweep &&
+      (config.init != StateInit::chain || config.solver == PropagationSolver::alm))
+    refuse(speaker, "backward_sweep needs init = chain and a solver other than alm, got {} and {}",
+           name_of(config.init), name_of(config.solver));
+  if (config.init == StateInit::persist && (shape.stretches != 1 || shape.examples != 0))
+    refuse(speaker,
+           "init = persist keeps a state for every block of the data, so that one stretch must be all of it, in every "
+           "epoch the same: a task of one recording with task.length of at least {} steps, got {}",
+           shape.row_steps, shape.steps);
+}
+
+std::size_t table_bytes(const TargetPropagationConfig& config, const Model& model, const StretchShape& shape,
+                        std::size_t number_bytes) {
+  return elements(tables_of(config)) * elements(Blocks::table_rows(shape, config.block), model.state_size()) *
+         number_bytes;
+}
+
+void require_room(const TargetPropagationConfig& config, const Model& model, const StretchShape& shape,
+                  std::size_t number_bytes) {
+  const std::size_t machine = elements(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGE_SIZE));
+  const std::size_t limit = config.memory > 0 ? elements(config.memory) << 20 : machine;
+  const std::size_t needed = table_bytes(config, model, shape, number_bytes);
+  if (needed > limit)
+    refuse(speaker, "{} tables of {} states of {} numbers need {} MiB, and there are {} ({}); take a larger block",
+           tables_of(config), Blocks::table_rows(shape, config.block), model.state_size(),
+           (needed + (1u << 20) - 1) >> 20, limit >> 20, config.memory > 0 ? "memory" : "the machine's memory");
+}
+
+/// Tables are measured in the smallest numbers of any engine; when the learner is made, in those of its own.
+void check_learner(const TargetPropagationConfig& config, const Model& model, const StretchShape& shape) {
+  check_settings(config, shape);
+  require_room(config, model, shape, sizeof(float));
+}
+
+StreamNeeds stream_needs(const TargetPropagationConfig&) {
+  refuse(speaker,
+         "a stream is learned from as it comes, and target propagation optimises over many blocks at once; take "
+         "tbptt, or fpp, whose states are variables too");
+}
+
+SharedWork shared_work(const TargetPropagationConfig& config, const StretchShape& shape) {
+  const int blocks = (shape.steps + config.block - 1) / config.block;
+  const int at_a_time = config.shard > 0 ? std::min(config.shard, blocks) : blocks;
+  return {shape.batch * at_a_time, "blocks",
+          "train.batch, learner.target_propagation.block and learner.target_propagation.shard"};
+}
+
+void describe(TargetPropagationConfig& config, OptionList& list) {
+  list.add("block", config.block, "B, steps of a block; it must divide the steps of a stretch", at_least(0));
+  list.add("lambda", config.lambda, "weight of the springs; positive unless solver = pm", at_least(0));
+  list.add("lambda_factor", config.lambda_factor, "factor of lambda after each epoch", above(0));
+  list.add("solver", config.solver, "alternate H, theta, duals; joint steps and duals; no duals");
+  list.add("state_steps", config.state_steps, "steps on the free states H; alm: joint steps", at_least(0));
+  list.add("theta_steps", config.theta_steps, "steps on the parameters", at_least(1));
+  list.add("rounds", config.rounds, "outer iterations on a stretch", at_least(1));
+  list.add("h_solver", config.h_solver, "H moves along its gradient, or targets are made in one sweep backwards");
+  list.add_name("state_optimizer", config.state_optimizer, "update rule of H", optimizer_names());
+  list.add("state_rate", config.state_rate, "rate of H; eta of backward_sweep", at_least(0));
+  list.add("state_epsilon", config.state_epsilon, "epsilon of H's rule; -1: its own default", at_least(-1));
+  list.add("state_clip", config.state_clip, "largest norm of the gradient in H; 0: off", at_least(0));
+  list.add("state_reset", config.state_reset, "the moments of H start again with every stretch");
+  list.add("dual", config.dual, "scaled dual step, or the one that the paper prints");
+  list.add("dual_rate", config.dual_rate, "alpha_u", at_least(0));
+  list.add("dual_clip", config.dual_clip, "largest norm of the gradient in U; 0: off", at_least(0));
+  list.add("first_dual_epoch", config.first_dual_epoch, "duals stay zero before this epoch", at_least(1));
+  list.add("dual_before_theta", config.dual_before_theta, "H, U, theta instead of H, theta, U");
+  list.add("init", config.init,
+           "H of a stretch from one run through it, from blocks that start at zero, zero, or kept for ever (batch "
+           "mode)");
+  list.add("first_free", config.first_free, "the state that enters a stretch is moved too");
+  list.add("carry_epochs", config.carry_epochs, "a new epoch goes on from the last state of the one before");
+  list.add("loss_scale", config.loss_scale, "losses and springs are summed, or their means taken");
+  list.add("shard", config.shard, "blocks of each row that are worked on at a time; 0: all, with init = persist 256",
+           at_least(0));
+  list.add("test_steps", config.test_steps, "steps on the state before each block that an evaluation has seen; 0: none",
+           at_least(0));
+  list.add("memory", config.memory, "MiB that the tables of H and U may take; 0: what the machine has", at_least(0));
+}
+
+}  // namespace throughtime

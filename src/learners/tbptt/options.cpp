@@ -1,0 +1,40 @@
+#include "learners/tbptt/options.h"
+
+#include <algorithm>
+
+#include "learners/adaptive_tbptt/estimator.h"
+#include "learners/support.h"
+#include "learners/tbptt/plan.h"
+
+namespace throughtime {
+
+void describe(TbpttConfig& config, OptionList& list) {
+  list.add("preset", config.preset, preset_help);
+  list.add("truncation", config.truncation, "presets: K", at_least(0));
+  list.add("steps", config.steps, "custom: steps in a window", at_least(0));
+  list.add("losses", config.losses, "custom: last steps of a window that carry a loss", at_least(0));
+  list.add("stride", config.stride, "custom: steps from one window to the next", at_least(0));
+  describe_windows(config, list);
+  describe(config.estimate, list);
+}
+
+void check_learner(const TbpttConfig& config, const Model& model, const StretchShape& shape) {
+  check_shape(shape);
+  check_chunks("tbptt", {config.chunk, config.ref_stream});
+  window_lengths(config);
+  if (config.estimate.logged > 0) check_estimates(config.estimate, model, shape);
+}
+
+StreamNeeds stream_needs(const TbpttConfig& config) {
+  const Lengths lengths = window_lengths(config);
+  require_nothing_ahead("tbptt", config.preset, lengths);
+  const int past = config.estimate.logged > 0 ? stream_past(config.estimate) : 0;
+  return {lengths.stride, std::max(lengths.steps, past)};
+}
+
+EstimateSettings estimate_settings(const TbpttConfig& config) {
+  const bool looks_back = config.preset == TbpttPreset::paper || config.preset == TbpttPreset::ref;
+  return {config.estimate, looks_back ? config.truncation : 0};
+}
+
+}  // namespace throughtime

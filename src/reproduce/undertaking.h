@@ -1,0 +1,64 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "report/groups.h"
+#include "reproduce/stored.h"
+#include "study/jobs.h"
+
+namespace throughtime {
+
+/// How a result is to be reproduced.
+struct ReproduceRequest {
+  Scale scale = Scale::quick;
+  std::vector<std::string> arms = {};    // empty: all of the scale
+  int seeds = 0;                         // of each arm; 0: as many as the result asks for
+  int jobs = 0;                          // runs at a time; 0: the cores over the threads of a run
+  std::string engine = "cpu";            // what computes
+  std::string data = {};                 // task.data; empty: as the experiment says
+  std::filesystem::path directory = {};  // empty: runs/reproduce/RESULT-SCALE
+
+  /// Assignments key=value that hold for every run.
+  std::vector<std::string> circumstances() const;
+};
+
+/// One arm with one seed.
+struct Part {
+  std::string arm;
+  RunConfig config;
+};
+
+/// Everything that is run for one result.
+struct Undertaking {
+  ResultSpec spec;
+  Scale scale = Scale::quick;
+  std::string engine;
+  std::filesystem::path directory;
+  std::vector<Part> parts;  // seed by seed, so that a stop leaves whole comparisons behind
+  int jobs = 1;
+
+  std::filesystem::path report() const { return directory / "report.html"; }
+  std::vector<RunConfig> configs() const;
+};
+/// The runs of arms that are not asked for belong to it where they were finished before. Refuses what cannot be run
+/// before anything is.
+Undertaking undertake(const ResultSpec& spec, const ReproduceRequest& request);
+
+/// What the runs of an undertaking gave.
+struct Reproduction {
+  StoredResult stored;           // NaN of a run that broke, nothing of one that has no answer
+  std::vector<RunGroup> groups;  // all that were begun
+  bool complete = false;         // every run has an answer
+};
+/// Reads each run once; `ends` are those of the parts.
+Reproduction gather(const Undertaking& task, const std::vector<JobEnd>& ends);
+/// Writes values.json and, where a run was begun, report.html: the verdicts, the curves of each claim with the paper's
+/// values, all other curves where they can be told apart, then the rules of each claim.
+void write_down(const Undertaking& task, const Reproduction& reproduction);
+/// Keeps the numbers under `results` and, where gnuplot is there to draw them (true), the curves of claims that did not
+/// hold.
+bool store(const Undertaking& task, const Reproduction& reproduction, const std::filesystem::path& results);
+
+}  // namespace throughtime

@@ -1,0 +1,208 @@
+#include "study/jobs.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <map>
+
+#include "study/trials.h"
+#include "throughtime/error.h"
+#include "train/run/run_directory.h"
+
+namespace throughtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr int look_pause = 200;  // milliseconds between two looks at the children
+
+enum class News : int { progress, finished, broke, lost, stopped };
+
+/// What a child tells of its run. Smaller than PIPE_BUF: one write is one message, whoever else writes.
+struct Message {
+  News news = News::progress;
+  std::size_t job = 0;
+  std::int64_t iteration = 0, iterations = 0;
+  char text[400] = {};
+};
+
+void send(int pipe, const Message& message) {
+  // A parent that is gone is not told; the child hears of that by a signal.
+  [[maybe_unused]] const ssize_t written = write(pipe, &message, sizeof message);
+}
+
+/// Tells the parent how far a run is.
+class Messenger final : public Observer {
+ public:
+  Messenger(int pipe, std::size_t job, JobObserver& observer) : pipe_(pipe), observer_(observer) { message_.job = job; }
+  void on_start(const RunPlan& plan, std::int64_t iteration) override {
+    message_.iteration = iteration;
+    message_.iterations = plan.iterations;
+    send(pipe_, message_);
+  }
+  void on_progress(const Progress& progress) override {
+    const Clock::time_point now = Clock::now();
+    if (now - last_ < std::chrono::milliseconds(look_pause)) return;
+    last_ = now;
+    message_.iteration = progress.iteration;
+    send(pipe_, message_);
+  }
+  bool wants_stop() override { return observer_.wants_stop(); }
+
+ private:
+  int pipe_;
+  JobObserver& observer_;
+  Message message_;
+  Clock::time_point last_;
+};
+
+/// A child's whole life.
+[[noreturn]] void work(const RunConfig& config, std::size_t job, int pipe, pid_t parent, bool keep_checkpoints,
+                       JobObserver& observer) {
+  setpgid(0, 0);                     // Ctrl-C reaches the parent alone, which hands it on once
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // no child outlives it
+  if (getppid() != parent) _exit(1);
+  Message end{.news = News::finished, .job = job};
+  try {
+    Messenger messenger(pipe, job, observer);
+    const Outcome outcome = run_trial(config, messenger, true);
+    end.news = outcome.interrupted ? News::stopped : outcome.failure.empty() ? News::finished : News::broke;
+    std::strncpy(end.text, outcome.failure.c_str(), sizeof end.text - 1);
+    if (end.news == News::finished && !keep_checkpoints) RunDirectory(outcome.run).checkpoints().clear();
+  } catch (const std::exception& error) {
+    end.news = News::lost;
+    std::strncpy(end.text, error.what(), sizeof end.text - 1);
+  }
+  send(pipe, end);
+  _exit(0);
+}
+
+/// Children, and what they said.
+class Pool {
+ public:
+  Pool(const std::vector<RunConfig>& configs, const JobOptions& options, JobObserver& observer)
+      : configs_(configs), options_(options), observer_(observer), shares_(configs.size()), ends_(configs.size()) {
+    if (pipe(pipe_) != 0) fail("jobs", "cannot make a pipe: {}", std::strerror(errno));
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      const bool done = RunDirectory(run_directory(configs[i])).is_finished();
+      shares_[i] = done ? 1 : 0;
+      if (!done) waiting_.push_back(i);
+    }
+  }
+  ~Pool() {
+    close(pipe_[0]);
+    close(pipe_[1]);
+  }
+  Pool(const Pool&) = delete;
+
+  std::vector<JobEnd> run() {
+    for (std::size_t i = 0; i < configs_.size(); ++i)
+      if (shares_[i] == 1) require_same_run(configs_[i]);
+    observer_.on_start(progress());
+    while (!children_.empty() || (!waiting_.empty() && !observer_.wants_stop())) {
+      while (!observer_.wants_stop() && !waiting_.empty() && static_cast<int>(children_.size()) < options_.jobs)
+        start_next();
+      hand_on_stop();
+      listen(look_pause);
+      bury();
+      observer_.on_progress(progress());
+    }
+    for (const std::size_t job : waiting_) lose(job, "never begun");
+    return ends_;
+  }
+
+ private:
+  void start_next() {
+    const std::size_t job = waiting_.front();
+    waiting_.erase(waiting_.begin());
+    std::fflush(nullptr);  // or the child would write it again
+    const pid_t parent = getpid(), child = fork();
+    if (child < 0) fail("jobs", "cannot start a process: {}", std::strerror(errno));
+    if (child == 0) work(configs_[job], job, pipe_[1], parent, options_.keep_checkpoints, observer_);
+    children_[child] = job;
+    lose(job, "ended without a word");  // until it says something
+  }
+
+  void hand_on_stop() {
+    if (handed_on_ || !observer_.wants_stop()) return;
+    handed_on_ = true;
+    for (const auto& [child, job] : children_) kill(child, SIGTERM);
+  }
+
+  void listen(int pause) {
+    pollfd descriptor{.fd = pipe_[0], .events = POLLIN, .revents = 0};
+    Message message;
+    for (; poll(&descriptor, 1, pause) > 0 && read(pipe_[0], &message, sizeof message) == sizeof message; pause = 0)
+      hear(message);
+  }
+
+  void hear(const Message& message) {
+    if (message.news == News::progress) {
+      const auto all = static_cast<double>(std::max<std::int64_t>(message.iterations, 1));
+      shares_[message.job] = std::min(0.999, static_cast<double>(message.iteration) / all);
+      return;
+    }
+    ends_[message.job] = {.failure = message.text,
+                          .interrupted = message.news == News::stopped || message.news == News::lost};
+    const std::string& failure = ends_[message.job].failure;
+    if (message.news != News::stopped) tell_end(message.job, failure.empty() ? "" : fmt::format("failed: {}", failure));
+  }
+
+  void tell_end(std::size_t job, const std::string& how) {
+    shares_[job] = 1;
+    observer_.on_end(progress(), job, how);
+  }
+
+  void lose(std::size_t job, const std::string& why) { ends_[job] = {.failure = why, .interrupted = true}; }
+
+  /// Takes leave of children that ended; what they said is in the pipe already.
+  void bury() {
+    for (auto child = children_.begin(); child != children_.end();) {
+      int status = 0;
+      if (waitpid(child->first, &status, WNOHANG) != child->first) {
+        ++child;
+        continue;
+      }
+      listen(0);
+      if (WIFSIGNALED(status) && !observer_.wants_stop()) {
+        lose(child->second, fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status))));
+        tell_end(child->second, ends_[child->second].failure);
+      }
+      child = children_.erase(child);
+    }
+  }
+
+  JobsProgress progress() const {
+    double sum = 0;
+    for (const double share : shares_) sum += share;
+    return {.runs = configs_.size(),
+            .finished = static_cast<std::size_t>(std::count(shares_.begin(), shares_.end(), 1.0)),
+            .working = children_.size(),
+            .share = sum / static_cast<double>(std::max<std::size_t>(shares_.size(), 1))};
+  }
+
+  const std::vector<RunConfig>& configs_;
+  const JobOptions& options_;
+  JobObserver& observer_;
+  std::vector<double> shares_;  // done of each run
+  std::vector<JobEnd> ends_;
+  std::vector<std::size_t> waiting_;
+  std::map<pid_t, std::size_t> children_;  // the job of each
+  int pipe_[2] = {-1, -1};
+  bool handed_on_ = false;
+};
+
+}  // namespace
+
+std::vector<JobEnd> run_jobs(const std::vector<RunConfig>& configs, const JobOptions& options, JobObserver& observer) {
+  return Pool(configs, options, observer).run();
+}
+
+}  // namespace throughtime

@@ -1,0 +1,59 @@
+#include "study/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "study/tiny.h"
+#include "support/errors.h"
+#include "support/scratch.h"
+
+namespace throughtime {
+namespace {
+
+using testing::ScratchDirectory;
+using testing::tiny_file;
+
+TEST(Comparison, EveryLearnerRunsTheSameSeeds) {
+  const ScratchDirectory scratch;
+  ComparisonRequest request{.config = scratch.write("tiny.toml", tiny_file),
+                            .overrides = {"train.seed=5", "run.directory=" + (scratch / "run").string()},
+                            .learners = {"bptt", "tbptt"},
+                            .seeds = 2};
+  const std::vector<Contender> contenders = make_contenders(request);
+  ASSERT_EQ(contenders.size(), 2u);
+  ASSERT_EQ(contenders[1].configs.size(), 2u);
+  EXPECT_EQ(contenders[1].configs[1].learner.name, "tbptt");
+  EXPECT_EQ(contenders[1].configs[1].train.seed, 6u);
+  EXPECT_EQ(contenders[1].configs[1].run.directory, (scratch / "run-compare/tbptt-seed-6").string());
+  EXPECT_EQ(contenders[1].configs[1].run.name, "tiny-compare/tbptt-seed-6");
+  EXPECT_EQ(contenders[0].configs[1].train.seed, 6u);
+  request.learners.push_back("tbpt");
+  EXPECT_REFUSED(make_contenders(request), "did you mean 'tbptt'?");
+  request.config = scratch.path().string();
+  EXPECT_REFUSED(make_contenders(request), "throughtime report");
+}
+
+TEST(Comparison, RunsThatFailedHaveNoNumbers) {
+  Contender contender{"bptt", {}};
+  EXPECT_EQ(metric_of({contender}), "metric");
+  contender.outcomes = {{.run = "a", .metric = "mse", .iterations = 3, .seconds = 2, .test_metric = 1},
+                        {.run = "b", .metric = "mse", .iterations = 4, .seconds = 4, .test_metric = 3},
+                        {.run = "c", .failure = "it broke", .test_metric = 100}};
+  EXPECT_EQ(contender.values(&Outcome::test_metric), (std::vector<double>{1, 3}));
+  EXPECT_EQ(contender.failures(), 1u);
+  EXPECT_EQ(contender.sample().iterations, 4);
+  EXPECT_EQ(metric_of({contender}), "mse");
+  const auto json = nlohmann::json::parse(contender_json(contender));
+  EXPECT_EQ(json["test_mean"], 2);
+  EXPECT_DOUBLE_EQ(json["test_deviation"], std::sqrt(2.0));
+  EXPECT_EQ(json["seconds_mean"], 3);
+  EXPECT_EQ(json["runs"].size(), 3u);
+  EXPECT_EQ(json["failures"][0], "it broke");
+  contender.outcomes.resize(1);
+  EXPECT_EQ(nlohmann::json::parse(contender_json(contender))["test_deviation"], 0);
+}
+
+}  // namespace
+}  // namespace throughtime
