@@ -61,7 +61,7 @@ std::optional<PeerDescription> parse_peer_description(const std::string& line) {
 std::optional<PeerDescription> describe_peer(const PeerConfig& config) {
   const Finished finished = run_and_read(program_of(config) + " --describe");
   if (is_missing(finished)) return std::nullopt;
-  const std::optional<PeerDescription> description = parse_peer_description(finished.output);
+  std::optional<PeerDescription> description = parse_peer_description(finished.output);
   if (finished.status != 0 || !description)
     fail("bench", "the peer did not say what it computes with (exit code {}): {}", finished.status, finished.output);
   return description;

@@ -18,6 +18,7 @@ libraries below PyTorch are held to the same number.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import re
@@ -57,24 +58,43 @@ def parse_case(name):
     return case
 
 
-def blas_of(configuration, maps):
-    """The name of PyTorch's BLAS, from its build and the libraries in memory; `reference` is the slow one.
+def library_at(address):
+    """The file in memory that holds the address."""
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            begin, end = (int(bound, 16) for bound in line.split()[0].split("-"))
+            if begin <= address < end:
+                return line.split()[-1]
+    return ""
+
+
+def file_of_products():
+    """The library whose sgemm PyTorch calls; its own where it contains one."""
+    with open("/proc/self/maps") as maps:
+        torch_library = next((line.split()[-1] for line in maps if "/libtorch_cpu" in line), None)
+    try:
+        function = ctypes.CDLL(torch_library).sgemm_
+    except (AttributeError, OSError):
+        return ""
+    return library_at(ctypes.cast(function, ctypes.c_void_p).value)
+
+
+def blas_of(configuration, file):
+    """The name of PyTorch's BLAS; `reference` is the slow one.
 
     Debian's PyTorch is built for any BLAS and takes the one that libblas.so.3 leads to. Others contain theirs.
     """
-    for library, name in (("libopenblas", "OpenBLAS"), ("libmkl", "MKL"), ("libblis", "BLIS"), ("libatlas", "ATLAS")):
-        if f"/{library}" in maps:
+    for word, name in (("openblas", "OpenBLAS"), ("mkl", "MKL"), ("blis", "BLIS"), ("atlas", "ATLAS")):
+        if word in file:
             return name
+    if "/libblas." in file:
+        return "reference"
     built_for = re.search(r"BLAS_INFO=(\w+)", configuration)
-    if built_for and built_for[1] != "generic":
-        return built_for[1]
-    return "reference" if "/libblas.so" in maps else "unknown"
+    return built_for[1] if built_for else "unknown"
 
 
 def describe(torch):
-    torch.mm(torch.ones(64, 64), torch.ones(64, 64))  # a library may be loaded at its first use
-    with open("/proc/self/maps") as file:
-        blas = blas_of(torch.__config__.show(), file.read())
+    blas = blas_of(torch.__config__.show(), file_of_products())
     return {"torch": torch.__version__, "blas": blas, "reference_blas": blas == "reference"}
 
 
