@@ -10,6 +10,7 @@
 
 #include "bench/measure.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "throughtime/random.h"
 
 namespace throughtime::bench {
@@ -82,7 +83,7 @@ class OnlineWorkload {
     const double begin = now();
     double before = begin;
     for (std::size_t t = 0; t < batch_size; ++t) {
-      const int slot = static_cast<int>(t % static_cast<std::size_t>(case_.slots));
+      const int slot = static_cast<int>(t % elements(case_.slots));
       const double prediction = learner_.observe(slot, {.reals = {&wave_[t], 1}}, {.values = {&wave_[t + 1], 1}})[0];
       if (!std::isfinite(prediction)) fail("bench", "the prediction of {} is no finite number", case_.name);
       const double after = now();

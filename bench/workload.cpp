@@ -1,4 +1,5 @@
 #include "bench/workload.h"
+#include "throughtime/index.h"
 
 #include <algorithm>
 #include <span>
@@ -45,7 +46,7 @@ Workload::Workload(const Case& chosen, int threads, bool whole, std::shared_ptr<
           make_engine(model_, {.name = "cpu", .threads = threads, .communicator = std::move(ranks)}))) {
   whole_.steps = case_.steps;
   whole_.batch = case_.batch;
-  whole_.weight.assign(static_cast<std::size_t>(case_.steps) * case_.batch, 0.0f);
+  whole_.weight.assign(elements(case_.steps, case_.batch), 0.0f);
   if (case_.kind == Kind::fpp) {
     fill_stream();
     return;
@@ -78,20 +79,20 @@ void Workload::make_parts(bool norms) {
                               .keep = case_.kind == Kind::phi ? Keep::state : Keep::gradient});
   parameters_ = engine_->allocate(model_.parameters().size());
   gradient_ = engine_->allocate(model_.parameters().size());
-  state_ = engine_->allocate(static_cast<std::size_t>(case_.batch) * model_.state_size());
+  state_ = engine_->allocate(elements(case_.batch, model_.state_size()));
   loss_sum_ = engine_->allocate(1);
   optimizer_ = engine_->make_optimizer({.name = "adam"}, parameters_);
   engine_->write(parameters_, initialise(model_, {}, seed));
   cut_into_windows();
   if (case_.kind != Kind::phi) return;
-  if (norms) norms_ = engine_->allocate((static_cast<std::size_t>(case_.steps) + 1) * case_.batch);
+  if (norms) norms_ = engine_->allocate((elements(case_.steps) + 1) * case_.batch);
   engine_->unroll({.window = whole_, .parameters = parameters_, .tape = *tape_, .loss_sum = loss_sum_});
 }
 
 /// Uniform numbers and marks; the target is the sum of the marked numbers, asked for at the end of each window.
 void Workload::fill_add_task() {
   const Random random(seed, Purpose::task);
-  const std::size_t steps = static_cast<std::size_t>(case_.steps);
+  const std::size_t steps = elements(case_.steps);
   for (int row = 0; row < case_.batch; ++row) {
     const std::uint64_t first_mark = random.below(steps, 1, row, 0), second_mark = random.below(steps, 1, row, 1);
     float sum = 0;
@@ -111,7 +112,7 @@ void Workload::fill_add_task() {
   whole_.sources = sources_;
   whole_.targets = {.layout = TargetLayout::per_row, .width = 1, .labels = {}, .values = sums_};
   for (int part = 1; part <= case_.windows; ++part) {
-    const std::size_t last = static_cast<std::size_t>(begin_of(part, case_.windows, case_.steps)) - 1;
+    const std::size_t last = elements(begin_of(part, case_.windows, case_.steps)) - 1;
     for (int row = 0; row < case_.batch; ++row) whole_.weight[last * case_.batch + row] = 1.0f / case_.batch;
   }
 }
@@ -119,7 +120,7 @@ void Workload::fill_add_task() {
 /// Random words; every step predicts the next one.
 void Workload::fill_language() {
   const Random random(seed, Purpose::task);
-  const std::size_t length = static_cast<std::size_t>(case_.steps) + 1;
+  const std::size_t length = elements(case_.steps) + 1;
   for (int row = 0; row < case_.batch; ++row) {
     for (std::size_t step = 0; step < length; ++step)
       words_.push_back(static_cast<std::int32_t>(random.below(case_.vocabulary, 0, row, step)));
@@ -148,7 +149,7 @@ void Workload::fill_stream() {
   for (int row = 0; row < case_.batch; ++row) whole_.start.push_back(static_cast<std::int64_t>(row) * stream_steps);
   whole_.steps = stream_steps;
   whole_.sources = sources_;
-  whole_.weight.assign(static_cast<std::size_t>(stream_steps) * static_cast<std::size_t>(case_.batch), 1.0f);
+  whole_.weight.assign(elements(stream_steps, case_.batch), 1.0f);
   whole_.continues = true;
   trainee_ =
       std::make_unique<Trainee>(make_trainee(*engine_, initialise(model_, {}, seed), {.name = "rmsprop_tf1"}, {}));
@@ -192,7 +193,7 @@ double Workload::loss_sum() const {
 }
 
 void Workload::cut_into_windows() {
-  parts_.resize(static_cast<std::size_t>(case_.windows));
+  parts_.resize(elements(case_.windows));
   for (int part = 0; part < case_.windows; ++part) {
     const int first = begin_of(part, case_.windows, case_.steps);
     slice(whole_, first, begin_of(part + 1, case_.windows, case_.steps) - first, parts_[part]);

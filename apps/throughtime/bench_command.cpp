@@ -13,6 +13,7 @@
 #include "bench/case.h"
 #include "bench/costs.h"
 #include "bench/online_case.h"
+#include "bench/plan.h"
 #include "bench/ranks_case.h"
 #include "bench/run_case.h"
 #include "bench/scaling_model.h"
@@ -37,17 +38,7 @@ struct BenchOptions {
   std::shared_ptr<Communicator> ranks = nullptr;
 };
 
-bench::Effort effort_of(const BenchOptions& options) {
-  if (options.quick) return {.repeats = 3, .least = 2, .seconds = 2};
-  return {.repeats = options.repeats, .least = std::min(options.repeats, 5), .seconds = 15};
-}
-
-bench::PeerConfig peer_of(const BenchOptions& options) {
-  bench::PeerConfig peer = options.peer;
-  peer.repeats = options.quick ? 3 : options.repeats;
-  peer.seconds = options.quick ? 1 : 8;
-  return peer;
-}
+bench::Effort effort_of(const BenchOptions& options) { return bench::effort_of(options.quick, options.repeats); }
 
 /// What the peer computes with, said once; none where there is no peer.
 std::optional<bench::PeerDescription> peer_to_ask(const BenchOptions& options) {
@@ -70,7 +61,9 @@ void add_peer(const BenchOptions& options, const bench::PeerDescription& descrip
   for (bool tuned : {false, true}) {
     fmt::print(stderr, "{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
     (tuned ? result.tuned_peer : result.peer) =
-        bench::best_peer_time(peer_of(options), result.name, threads, tuned).time;
+        bench::best_peer_time(bench::with_effort(options.peer, options.quick, options.repeats), result.name, threads,
+                              tuned)
+            .time;
   }
 }
 
@@ -163,28 +156,6 @@ void run_online(const BenchOptions& options, const std::vector<std::string>& cas
   if (!options.json && !results.empty()) fmt::print("{}", table_text(results));
 }
 
-/// What to measure, in the order of the tables.
-struct Plan {
-  std::vector<std::string> cases;
-  std::vector<std::string> online;
-  std::vector<bench::BatchCase> batches;
-};
-
-Plan plan_of(const BenchOptions& options) {
-  if (options.cases.empty())
-    return {bench::default_cases(), {"online-tbptt-lstm-b1-h32-k10"}, bench::all_batch_cases()};
-  Plan plan;
-  for (const std::string& name : options.cases) {
-    if (bench::is_batch_case(name))
-      plan.batches.push_back(bench::find_batch_case(name));
-    else if (bench::is_online_case(name))
-      plan.online.push_back(bench::parse_online_case(name).name);
-    else
-      plan.cases.push_back(bench::parse_case(name).name);
-  }
-  return plan;
-}
-
 std::string table_text(const std::vector<bench::BatchResult>& results) {
   Table table(
       {{"batch of 128 rows", false}, {"steps"}, {"made in ms"}, {"learned from in ms"}, {"share"}, {"", false}});
@@ -246,7 +217,7 @@ void run_bench(const BenchOptions& options) {
     fmt::print("{}", costs_text());
     return;
   }
-  const Plan plan = plan_of(options);
+  const bench::Plan plan = bench::plan_of(options.cases);
   const std::optional<bench::PeerDescription> peer = peer_to_ask(options);
   std::vector<bench::CaseResult> results;
   for (const std::string& name : plan.cases) {

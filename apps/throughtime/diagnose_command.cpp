@@ -12,6 +12,7 @@
 #include "report/diagnosis_chart.h"
 #include "terminal.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/diagnose/diagnosis.h"
 #include "train/options/config.h"
 #include "train/run/files.h"
@@ -74,7 +75,7 @@ std::string lengths_table(const Diagnosis& diagnosis) {
   if (diagnosis.measured.empty()) columns.insert(columns.begin() + 3, {"measured bias"});
   Table table(columns);
   for (const int k : shown_lengths(diagnosis)) {
-    const TruncationFacts& facts = diagnosis.lengths[static_cast<std::size_t>(k)];
+    const TruncationFacts& facts = diagnosis.lengths[k];
     std::vector<std::string> cells = {fmt::format("{}", k), fmt::format("{:.3g}", facts.phi),
                                       share_text(facts.relative_bias), bytes_text(facts.activation_bytes)};
     if (facts.measured_bias) cells.insert(cells.begin() + 3, share_text(*facts.measured_bias));
@@ -112,7 +113,7 @@ void print(const Diagnosis& diagnosis, const std::string& name, bool fresh) {
         "These are first weights. Gradients reach further as a model learns to remember: train, and diagnose the "
         "run.");
   for (const std::string& text : advice)
-    fmt::print("{}\n", fmt::join(wrapped(text, static_cast<std::size_t>(std::min(style.width, 100))), "\n"));
+    fmt::print("{}\n", fmt::join(wrapped(text, elements(std::min(style.width, 100))), "\n"));
 }
 
 void diagnose_command(DiagnoseArguments& arguments) {

@@ -9,6 +9,7 @@
 
 #include "interrupt.h"
 #include "terminal.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -45,7 +46,7 @@ class JobLine final : public JobObserver {
     const std::string text =
         fmt::format("{}  {:3.0f}%  {} of {} runs, {} at work  ETA {}", title_, 100 * progress.share, progress.finished,
                     progress.runs, progress.working, left);
-    const auto width = static_cast<std::size_t>(std::max(1, style_of(STDERR_FILENO).width - 1));
+    const auto width = elements(std::max(1, style_of(STDERR_FILENO).width - 1));
     if (style_.terminal) fmt::print(stderr, "\r{}\x1b[K", cut_to(text, width));
     if (!style_.terminal) fmt::print(stderr, "{}\n", text);
     std::fflush(stderr);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "terminal.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -55,7 +56,7 @@ std::string progress_text(const ProgressState& state, const Style& style) {
       {fmt::format("loss {:.4g}", state.loss), 8},
       {fmt::format("ETA {}", rate > 0 ? duration_text(left) : "--:--"), 3},
   };
-  const std::size_t limit = static_cast<std::size_t>(std::max(style.width, 1));
+  const std::size_t limit = elements(std::max(style.width, 1));
   std::string name = state.name;
   const auto width_of_rest = [&] {
     std::size_t width = text_width(name);

@@ -1,4 +1,5 @@
 #include "terminal.h"
+#include "throughtime/index.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -112,7 +113,7 @@ std::size_t Table::width(const Style& style) const {
 
 std::string Table::text(const Style& style) const {
   std::vector<std::size_t> widths = column_widths();
-  const std::size_t limit = static_cast<std::size_t>(style.width);
+  const std::size_t limit = elements(style.width);
   if (style.terminal && width(style) > limit && !columns_.back().right) {
     const std::size_t excess = width(style) - limit;
     const std::size_t spare = widths.back() - std::min(widths.back(), narrowest_text);

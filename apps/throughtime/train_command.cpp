@@ -12,6 +12,7 @@
 #include "narrator.h"
 #include "terminal.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/run/result_file.h"
 #include "train/run/session.h"
 
@@ -57,7 +58,7 @@ std::string summary(const std::vector<RunResult>& results) {
                    number_text(plan.baseline)});
   }
   const Style style = style_of(STDOUT_FILENO);
-  const bool fits = !style.terminal || table.width(style) <= static_cast<std::size_t>(style.width);
+  const bool fits = !style.terminal || table.width(style) <= elements(style.width);
   return (fits ? table : table.transposed()).text(style);
 }
 

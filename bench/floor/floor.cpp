@@ -9,6 +9,7 @@
 
 #include "bench/floor/multiply.h"
 #include "bench/products.h"
+#include "throughtime/index.h"
 
 namespace throughtime::bench {
 namespace {
@@ -41,7 +42,7 @@ class LibraryFloor : public Floor {
  public:
   LibraryFloor(const Case& chosen, int threads) {
     const int workers = workers_of(chosen, threads);
-    jobs_.resize(static_cast<std::size_t>(workers));
+    jobs_.resize(elements(workers));
     for (const Product& product : products_of(chosen)) {
       double seconds = 0;
       for (int worker = 0; worker < workers; ++worker) {
@@ -110,9 +111,9 @@ class LibraryFloor : public Floor {
     job.multiplication = last_added_ = &fastest_multiplication(shape_of(product, rows));
     job.count = count;
     const ProductShape& shape = job.multiplication->shape;
-    job.a = make_operand(static_cast<std::size_t>(shape.m) * shape.k);
-    job.c = make_operand(static_cast<std::size_t>(shape.m) * shape.n);
-    const std::size_t b_size = static_cast<std::size_t>(shape.k) * shape.n;
+    job.a = make_operand(elements(shape.m, shape.k));
+    job.c = make_operand(elements(shape.m, shape.n));
+    const std::size_t b_size = elements(shape.k, shape.n);
     if (product.form == Product::Form::map) {  // weights: all workers read the same
       Operand& weights = weights_[product.role];
       if (!weights) weights = make_operand(b_size);
@@ -121,7 +122,7 @@ class LibraryFloor : public Floor {
       job.own_b = make_operand(b_size);
       job.b = job.own_b.get();
     }
-    jobs_[static_cast<std::size_t>(worker)].push_back(std::move(job));
+    jobs_[worker].push_back(std::move(job));
   }
 
   std::map<std::string, Operand> weights_;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime::bench {
 namespace {
@@ -40,7 +41,7 @@ Run xsmm_panels(const ProductShape& shape) {
   const libxsmm_smmfunction kernel = xsmm_kernel(shape.m, width, shape.k, width, shape.n, shape.add);
   if (kernel == nullptr) return nullptr;
   const int panels = shape.n / width;
-  const std::size_t panel_size = static_cast<std::size_t>(shape.k) * width;
+  const std::size_t panel_size = elements(shape.k, width);
   return [=](const float* a, const float* b, float* c) {
     for (int panel = 0; panel < panels; ++panel) kernel(b + panel * panel_size, a, c + panel * width);
   };
@@ -81,9 +82,9 @@ Multiplication try_all(const ProductShape& shape) {
   constexpr int rounds = 5;
   constexpr double sample_operations = 1e8;  // about a millisecond
   std::vector<Multiplication> candidates = candidates_of(shape);
-  const Operand a = make_operand(static_cast<std::size_t>(shape.m) * shape.k);
-  const Operand b = make_operand(static_cast<std::size_t>(shape.k) * shape.n);
-  const Operand c = make_operand(static_cast<std::size_t>(shape.m) * shape.n);
+  const Operand a = make_operand(elements(shape.m, shape.k));
+  const Operand b = make_operand(elements(shape.k, shape.n));
+  const Operand c = make_operand(elements(shape.m, shape.n));
   const int runs = static_cast<int>(std::clamp(sample_operations / shape.operations(), 1.0, 10'000.0));
   stay_on_this_thread();
   for (const Multiplication& candidate : candidates) seconds_of(candidate, 1, a.get(), b.get(), c.get());

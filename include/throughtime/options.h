@@ -29,9 +29,15 @@ inline Range above(double low) { return {.low = low, .open_low = true}; }
 inline Range between(double low, double high) { return {.low = low, .high = high}; }
 inline Range below_one(double low) { return {.low = low, .high = 1, .open_high = true}; }
 
-/// Who reads an option: names of one kind ("learner", "task", "optimizer", "cell", "command").
+/// What may be the one that reads an option.
+enum class UserKind { task, learner, cell, optimizer, schedule, initialise, command };
+constexpr auto names_of(UserKind) {
+  return choice_names("task", "learner", "cell", "optimizer", "schedule", "initialise", "command");
+}
+
+/// Who reads an option: names of one kind.
 struct OptionUsers {
-  std::string kind;
+  UserKind kind;
   std::vector<std::string> names;
 };
 
@@ -110,8 +116,8 @@ class OptionList {
   }
 
   /// The option that was added last is read by these only.
-  void used_by(std::string kind, std::vector<std::string> names) {
-    options_.back().users.push_back({std::move(kind), std::move(names)});
+  void used_by(UserKind kind, std::vector<std::string> names) {
+    options_.back().users.push_back({kind, std::move(names)});
   }
 
   const std::vector<Option>& options() const& { return options_; }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 
 /// A named part of the flat parameter vector, row-major, with PyTorch's name and layout.
@@ -23,7 +25,7 @@ class ParameterLayout {
   int add(std::string name, std::vector<int> shape);
 
   const std::vector<ParameterBlock>& blocks() const { return blocks_; }
-  const ParameterBlock& block(int index) const { return blocks_.at(static_cast<std::size_t>(index)); }
+  const ParameterBlock& block(int index) const { return blocks_.at(elements(index)); }
   /// The block of that name; refuses unknown names and lists the known ones.
   const ParameterBlock& find(std::string_view name) const;
   std::size_t size() const { return size_; }

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 
 /// A store of steps laid end to end, in host memory that outlives its use by the engine.
@@ -66,9 +68,9 @@ struct Window {
   bool resets_at(int step, int row) const { return flag_at(step, row) == StepFlag::reset; }
   bool holds_at(int step, int row) const { return flag_at(step, row) == StepFlag::hold; }
   StepFlag flag_at(int step, int row) const {
-    return flags.empty() ? StepFlag::go_on : flags[static_cast<std::size_t>(step) * batch + row];
+    return flags.empty() ? StepFlag::go_on : flags[elements(step, batch) + row];
   }
-  float weight_at(int step, int row) const { return weight[static_cast<std::size_t>(step) * batch + row]; }
+  float weight_at(int step, int row) const { return weight[elements(step, batch) + row]; }
 };
 
 /// Copies steps [first, first + length) of `whole` into `part` without allocating once `part` has had that

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/names.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
@@ -10,7 +11,7 @@ std::size_t find_name(const std::vector<std::string>& names, std::string_view na
                       std::string_view what) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) refuse_unknown(speaker, what, name, names);
-  return static_cast<std::size_t>(found - names.begin());
+  return elements(found - names.begin());
 }
 
 }  // namespace throughtime

@@ -6,12 +6,13 @@
 #include <exception>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
 
 std::vector<double> gather_one(Communicator& ranks, double value) {
-  const std::vector<int> counts(static_cast<std::size_t>(ranks.ranks()), 1);
+  const std::vector<int> counts(elements(ranks.ranks()), 1);
   std::vector<double> all(counts.size());
   ranks.all_gather({&value, 1}, counts, all);
   return all;

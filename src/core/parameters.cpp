@@ -7,12 +7,13 @@
 
 #include "core/names.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
 std::size_t ParameterBlock::size() const {
   std::size_t count = 1;
-  for (const int length : shape) count *= static_cast<std::size_t>(length);
+  for (const int length : shape) count *= elements(length);
   return count;
 }
 
@@ -26,7 +27,7 @@ int ParameterLayout::add(std::string name, std::vector<int> shape) {
   for (const int length : shape) {
     if (length < 1)
       refuse("parameters", "every dimension of '{}' must be at least 1, got [{}]", name, fmt::join(shape, ", "));
-    room /= static_cast<std::size_t>(length);
+    room /= elements(length);
   }
   if (room == 0)
     refuse("parameters", "block '{}' of shape [{}] is larger than any memory", name, fmt::join(shape, ", "));

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "throughtime/index.h"
+
 namespace throughtime {
 
 /// An array [rows, capacity, width] of which each row keeps its last steps.
@@ -14,11 +16,11 @@ class RowStore {
   void resize(int rows, std::size_t capacity, std::size_t width) {
     width_ = width;
     stride_ = capacity * width;
-    numbers_.resize(static_cast<std::size_t>(rows) * stride_);
+    numbers_.resize(elements(rows, stride_));
   }
   std::span<Number> part(int row, std::size_t first, std::size_t count) {
     if (width_ == 0) return {};
-    return std::span(numbers_).subspan(static_cast<std::size_t>(row) * stride_ + first * width_, count * width_);
+    return std::span(numbers_).subspan(elements(row, stride_) + first * width_, count * width_);
   }
   /// Moves `count` steps from index `from` on to the front of every row.
   void move_to_front(int rows, std::size_t from, std::size_t count) {

@@ -21,11 +21,11 @@ void check_targets(const Window& window) {
   if (!per_step && targets.layout != TargetLayout::per_row) return;
   if (targets.labels.empty() && targets.values.empty())
     refuse("window", "targets {} need labels or values, got neither", per_step ? "per step" : "per row");
-  const std::size_t count = per_step ? entries(window) : static_cast<std::size_t>(window.batch);
+  const std::size_t count = per_step ? entries(window) : elements(window.batch);
   if (!targets.labels.empty()) require_size("target labels", targets.labels.size(), count, per_step ? "[L, B]" : "[B]");
   if (targets.values.empty()) return;
   if (targets.width < 1) refuse("window", "target values need a width of at least 1, got {}", targets.width);
-  require_size("target values", targets.values.size(), count * static_cast<std::size_t>(targets.width),
+  require_size("target values", targets.values.size(), count * elements(targets.width),
                per_step ? "[L, B, width]" : "[B, width]");
 }
 
@@ -33,7 +33,7 @@ void check_targets(const Window& window) {
 void check_shapes(const Window& window) {
   if (window.steps < 1) refuse("window", "steps must be at least 1, got {}", window.steps);
   if (window.batch < 1) refuse("window", "batch must be at least 1, got {}", window.batch);
-  const std::size_t rows = static_cast<std::size_t>(window.batch);
+  const std::size_t rows = elements(window.batch);
   if (window.sources.empty()) refuse("window", "at least one source is needed, got none");
   if (!window.source.empty()) require_size("source", window.source.size(), rows, "[B] or none");
   require_size("start", window.start.size(), rows, "[B]");
@@ -52,10 +52,10 @@ void check_source(const Source& source, std::int32_t index) {
     if (got != wanted)
       refuse("window", "source {} has {} steps and needs {} {}, got {}", index, source.steps, wanted, what, got);
   };
-  check("values", source.values.size(), source.steps * static_cast<std::size_t>(source.reals));
+  check("values", source.values.size(), source.steps * elements(source.reals));
   if (!source.tokens.empty()) check("tokens", source.tokens.size(), source.steps);
   if (!source.labels.empty()) check("labels", source.labels.size(), source.steps);
-  check("target values", source.target_values.size(), source.steps * static_cast<std::size_t>(source.target_width));
+  check("target values", source.target_values.size(), source.steps * elements(source.target_width));
 }
 
 /// Refuses a loss that would see padding: until its first reset after the padding a row's weights are zero.
@@ -77,11 +77,11 @@ bool has_loss(const Window& window, int row) {
 
 void check_row(const Window& window, int row) {
   const std::int32_t index = window.source.empty() ? 0 : window.source[row];
-  if (index < 0 || static_cast<std::size_t>(index) >= window.sources.size())
+  if (index < 0 || elements(index) >= window.sources.size())
     refuse("window", "row {} reads source {}, there are {}", row, index, window.sources.size());
   const Source& source = window.sources[index];
   // Rows often share a source, neighbours first of all: look at each one once per run.
-  const bool seen = row > 0 && (window.source.empty() || window.source[static_cast<std::size_t>(row) - 1] == index);
+  const bool seen = row > 0 && (window.source.empty() || window.source[elements(row) - 1] == index);
   if (!seen) check_source(source, index);
 
   const std::int64_t start = window.start[row];
@@ -111,9 +111,9 @@ void slice(const Window& whole, int first, int length, Window& part) {
   if (&whole == &part) refuse("window", "a window cannot be cut into itself");
   if (first < 0 || length < 1 || length > whole.steps - first)
     refuse("window", "a part must lie inside the window's {} steps, got {} steps from {}", whole.steps, length, first);
-  const std::size_t batch = static_cast<std::size_t>(whole.batch);
-  const std::size_t begin = static_cast<std::size_t>(first) * batch;
-  const std::size_t count = static_cast<std::size_t>(length) * batch;
+  const std::size_t batch = elements(whole.batch);
+  const std::size_t begin = elements(first, batch);
+  const std::size_t count = elements(length, batch);
 
   part.steps = length;
   part.batch = whole.batch;
@@ -123,7 +123,7 @@ void slice(const Window& whole, int first, int length, Window& part) {
   for (std::int64_t& start : part.start) start += first;
   part.targets = whole.targets;
   if (whole.targets.layout == TargetLayout::per_step) {
-    const std::size_t width = static_cast<std::size_t>(whole.targets.width);
+    const std::size_t width = elements(whole.targets.width);
     part.targets.labels = part_of(whole.targets.labels, begin, count);
     part.targets.values = part_of(whole.targets.values, begin * width, count * width);
   }
@@ -150,7 +150,7 @@ void validate(const Window& window) {
   }
   for (int row = 0; row < window.batch; ++row) check_row(window, row);
   for (std::size_t i = 0; i < window.flags.size(); ++i) {
-    const auto step = i / static_cast<std::size_t>(window.batch), row = i % static_cast<std::size_t>(window.batch);
+    const auto step = i / elements(window.batch), row = i % elements(window.batch);
     if (window.flags[i] > StepFlag::hold)
       refuse("window", "the flag at step {}, row {} must be 0 (go on), 1 (reset) or 2 (hold), got {}", step, row,
              static_cast<int>(window.flags[i]));

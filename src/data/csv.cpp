@@ -8,6 +8,7 @@
 #include "data/csv_records.h"
 #include "data/fields.h"
 #include "data/printable.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -100,7 +101,7 @@ class TableReader {
       }
       if (std::find_if(found + 1, columns_.end(), named) != columns_.end())
         refuse_line(speaker, records_.name(), 1, "two columns have the name {}", excerpt(wanted));
-      selected_.push_back(static_cast<std::size_t>(found - columns_.begin()));
+      selected_.push_back(elements(found - columns_.begin()));
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "data/numbers.h"
 #include "data/printable.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -111,7 +112,7 @@ class HeaderParser {
     std::size_t value = 0;
     for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_)
       if (__builtin_mul_overflow(value, std::size_t{10}, &value) ||
-          __builtin_add_overflow(value, static_cast<std::size_t>(text_[at_] - '0'), &value))
+          __builtin_add_overflow(value, elements(text_[at_] - '0'), &value))
         complain("an impossible shape");
     if (at_ == first) complain("a number was expected");
     return value;
@@ -167,7 +168,7 @@ Header read_header(ByteStream& stream) {
     refuse_byte(speaker, stream.name(), start + 6, "version must be 1, 2 or 3, is {}", version);
   std::array<std::byte, 4> size;
   const int size_bytes = version == 1 ? 2 : 4;
-  read_exactly(stream, std::span(size).first(static_cast<std::size_t>(size_bytes)), speaker, "the header's size");
+  read_exactly(stream, std::span(size).first(elements(size_bytes)), speaker, "the header's size");
   const std::uint64_t length = little_endian(size.data(), size_bytes);
   if (length > longest)
     refuse_byte(speaker, stream.name(), start + 8, "a header of {} bytes; at most {} are read", length, longest);

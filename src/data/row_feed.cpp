@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -51,7 +52,7 @@ RowFeed::State RowFeed::read(std::string& into, int milliseconds) {
   const std::size_t before = into.size();
   into.resize(before + block_size);
   const ssize_t count = ::read(descriptor_, into.data() + before, block_size);
-  into.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  into.resize(before + elements(std::max<ssize_t>(count, 0)));
   taken_ += std::max<ssize_t>(count, 0);
   if (count > 0) return State::bytes;
   if (count == 0) return at_end(milliseconds);

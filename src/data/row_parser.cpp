@@ -69,7 +69,7 @@ void RowParser::set_columns(std::vector<std::string> columns) {
   const auto place_of = [&](const std::string& name) {
     const auto found = std::find(columns.begin(), columns.end(), name);
     if (found == columns.end()) refuse_unknown("stream", "column", name, columns);
-    return static_cast<std::size_t>(found - columns.begin());
+    return elements(found - columns.begin());
   };
   // Columns that are refused change nothing.
   std::vector<std::size_t> inputs, targets;

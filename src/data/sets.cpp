@@ -139,15 +139,6 @@ const std::vector<DataSet>& all_data_sets() {
   return sets;
 }
 
-const DataSet& find_data_set(const std::string& name) {
-  std::vector<std::string> known;
-  for (const DataSet& set : all_data_sets()) {
-    if (set.name == name) return set;
-    known.push_back(set.name);
-  }
-  refuse_unknown(speaker, "data set", name, known);
-}
-
 std::string data_directory(const std::string& option) {
   if (!option.empty()) return option;
   const char* variable = std::getenv("THROUGHTIME_DATA");

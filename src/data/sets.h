@@ -25,8 +25,6 @@ struct DataSet {
 };
 
 const std::vector<DataSet>& all_data_sets();
-/// Refuses an unknown name with the nearest known one.
-const DataSet& find_data_set(const std::string& name);
 
 /// The directory that the user gave (`--data`, or an option of a configuration), else $THROUGHTIME_DATA, else `data`.
 std::string data_directory(const std::string& option);

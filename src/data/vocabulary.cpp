@@ -116,7 +116,7 @@ std::size_t Vocabulary::slot_of(std::string_view token, std::uint32_t hash) cons
   std::size_t slot = hash & mask;
   while (slots_[slot].id != none) {
     if (slots_[slot].hash == hash) {
-      const auto id = static_cast<std::size_t>(slots_[slot].id);
+      const auto id = elements(slots_[slot].id);
       const std::size_t begin = id == 0 ? 0 : ends_[id - 1];
       if (ends_[id] - begin == token.size() && std::memcmp(characters_.data() + begin, token.data(), token.size()) == 0)
         break;

@@ -5,6 +5,7 @@
 
 #include "engine/targets.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -12,10 +13,10 @@ namespace {
 /// Sizes of a window's buffers.
 struct Sizes {
   Sizes(const Model& model, const Window& window)
-      : rows(static_cast<std::size_t>(window.batch)),
-        steps(static_cast<std::size_t>(window.steps)),
-        states(rows * static_cast<std::size_t>(model.state_size())),
-        outputs(rows * static_cast<std::size_t>(model.outputs())) {}
+      : rows(elements(window.batch)),
+        steps(elements(window.steps)),
+        states(rows * elements(model.state_size())),
+        outputs(rows * elements(model.outputs())) {}
   std::size_t rows, steps, states, outputs;
 };
 
@@ -98,7 +99,7 @@ int check_pull_back(const Model& model, const PullBackCall& call, int unrolled) 
   require_range("pull_back", "first", call.first, 0, last - 1);
 
   const Sizes sizes(model, window);
-  const std::size_t taps = static_cast<std::size_t>(last - call.first) + 1;
+  const std::size_t taps = elements(last - call.first) + 1;
   require_size("pull_back", "parameters", call.parameters, model.parameters().size());
   if (call.gradient) require_size("pull_back", "gradient", call.gradient, model.parameters().size());
   if (call.end_cotangent) require_size("pull_back", "end_cotangent", call.end_cotangent, sizes.states);
@@ -135,12 +136,12 @@ void check_update(const UpdateCall& call) {
 void refuse_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices,
                  Buffer rows) {
   if (width < 1) refuse(speaker, "width must be at least 1, got {}", width);
-  const auto columns = static_cast<std::size_t>(width);
+  const auto columns = elements(width);
   if (!table || table.size % columns != 0)
     refuse(speaker, "the table's size must be a multiple of the width {}, got {}", width, table.size);
   require_at_least(speaker, "rows", rows, indices.size() * columns);
   for (const std::int64_t index : indices)
-    if (index < 0 || static_cast<std::size_t>(index) >= table.size / columns)
+    if (index < 0 || elements(index) >= table.size / columns)
       refuse(speaker, "row index {} is outside the table of {} rows", index, table.size / columns);
 }
 

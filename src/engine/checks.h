@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "throughtime/engine.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
@@ -39,10 +40,9 @@ inline bool divides(std::size_t width, std::size_t size) {
 /// a call with so many arguments takes.
 inline void check_rows(std::string_view speaker, Buffer table, int width, std::span<const std::int64_t> indices,
                        Buffer rows) {
-  const auto columns = static_cast<std::size_t>(width);
+  const auto columns = elements(width);
   bool good = width > 0 && table && rows && divides(columns, table.size) && rows.size >= indices.size() * columns;
-  for (const std::int64_t index : indices)
-    good = good && index >= 0 && (static_cast<std::size_t>(index) + 1) * columns <= table.size;
+  for (const std::int64_t index : indices) good = good && index >= 0 && (elements(index) + 1) * columns <= table.size;
   if (!good) [[unlikely]]
     refuse_rows(speaker, table, width, indices, rows);
 }

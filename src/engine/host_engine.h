@@ -147,7 +147,7 @@ class HostEngine : public Engine {
     std::uint64_t version = 0;
   };
   const Slot& slot(Buffer buffer) const {
-    const auto index = static_cast<std::size_t>(buffer.id);
+    const auto index = elements(buffer.id);
     if (!buffer || index >= buffers_.size() || buffers_[index].numbers.size() != buffer.size)
       refuse(name(), "no buffer with id {} and {} numbers was allocated by this engine", buffer.id, buffer.size);
     return buffers_[index];

@@ -37,7 +37,7 @@ void check_row(const InputConfig& input, const Window& window, int step, int row
   if (input.vocabulary > 0 && (place.token() < 0 || place.token() >= input.vocabulary))
     refuse("window", "token at step {}, row {} (source {}, position {}) must be between 0 and {}, got {}", step, row,
            source_of(window, row), place.position(), input.vocabulary - 1, place.token());
-  const std::span reals(place.reals(), static_cast<std::size_t>(input.reals));
+  const std::span reals(place.reals(), elements(input.reals));
   if (!reals.empty() && has_bad_number(reals)) {
     const std::size_t i = first_bad_number(reals);
     refuse("window", "input {} at step {}, row {} (source {}, position {}) must be a finite number, got {}", i, step,
@@ -49,15 +49,15 @@ void check_row(const InputConfig& input, const Window& window, int step, int row
 /// of its steps answers it.
 bool has_bad_input(const InputConfig& input, const Window& window, int row) {
   const Place begin = place_at(window, 0, row);
-  const auto first = static_cast<std::size_t>(std::max<std::int64_t>(0, begin.index));
-  const auto end = static_cast<std::size_t>(std::max<std::int64_t>(0, begin.index + window.steps));
+  const auto first = elements(std::max<std::int64_t>(0, begin.index));
+  const auto end = elements(std::max<std::int64_t>(0, begin.index + window.steps));
   const std::size_t last = std::min(begin.source->steps, end);
   if (first >= last) return false;
   std::uint32_t bad = 0;
   if (input.vocabulary > 0)
     for (const std::int32_t token : begin.source->tokens.subspan(first, last - first))
       bad |= static_cast<std::uint32_t>(token) >= static_cast<std::uint32_t>(input.vocabulary);
-  const auto reals = static_cast<std::size_t>(input.reals);
+  const auto reals = elements(input.reals);
   return bad != 0 || (reals > 0 && has_bad_number(begin.source->values.subspan(first * reals, (last - first) * reals)));
 }
 
@@ -71,7 +71,7 @@ struct Offer {
 
 Offer offer_at(const Window& window, int step, int row) {
   const Targets& targets = window.targets;
-  const auto per_step = elements(step, window.batch) + static_cast<std::size_t>(row);
+  const auto per_step = elements(step, window.batch) + elements(row);
   switch (targets.layout) {
     case TargetLayout::none:
       return {};
@@ -84,7 +84,7 @@ Offer offer_at(const Window& window, int step, int row) {
     case TargetLayout::per_step:
       return {targets.labels, targets.values, targets.width, per_step};
     case TargetLayout::per_row:
-      return {targets.labels, targets.values, targets.width, static_cast<std::size_t>(row)};
+      return {targets.labels, targets.values, targets.width, elements(row)};
   }
   return {};
 }
@@ -126,7 +126,7 @@ void check_values(const Model& model, const Window& window, const Offer& offer, 
            interval ? "1 number, the time until the label"
                     : fmt::format("{} numbers, one per output of the {} head", model.outputs(), model.head().name),
            offer.width);
-  const auto width = static_cast<std::size_t>(offer.width);
+  const auto width = elements(offer.width);
   if ((offer.entry + 1) * width > offer.values.size())
     refuse("window", "no target values for step {}, row {}: only {} numbers are given", step, row, offer.values.size());
   const auto values = offer.values.subspan(offer.entry * width, width);
@@ -161,7 +161,7 @@ RowTarget<float> row_target(const Model& model, const Window& window, int step, 
   RowTarget<float> target;
   if (uses_label(model, offer)) target.label = offer.labels[offer.entry];
   if (uses_values(model, offer) && !offer.values.empty())
-    target.values = offer.values.data() + offer.entry * static_cast<std::size_t>(offer.width);
+    target.values = offer.values.data() + offer.entry * elements(offer.width);
   return target;
 }
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "throughtime/head.h"
+#include "throughtime/index.h"
 #include "throughtime/model.h"
 #include "throughtime/window.h"
 
@@ -18,7 +19,7 @@ struct Place {
 
   std::int32_t token() const { return source->tokens[index]; }
   std::int64_t position() const { return source->first + index; }
-  const float* reals() const { return source->values.data() + static_cast<std::size_t>(index) * source->reals; }
+  const float* reals() const { return source->values.data() + elements(index, source->reals); }
 };
 
 inline int source_of(const Window& window, int row) { return window.source.empty() ? 0 : window.source[row]; }

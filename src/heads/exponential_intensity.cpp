@@ -50,12 +50,6 @@ IntervalLoss interval_loss(double a, double w, double interval) {
   return HWY_NAMESPACE::IntervalFormula::loss(a, w, interval);
 }
 
-double cumulative_intensity(double a, double w, double t) {
-  return std::exp(a) * t * HWY_NAMESPACE::IntervalFormula::growth(w * t);
-}
-
-double event_probability(double a, double w) { return w < 0 ? -std::expm1(std::exp(a) / w) : 1; }
-
 // Lambda(T) is exponentially distributed: T = t(y) = log(1 + w y / lambda) / w with y of density exp(-y), where
 // lambda = exp(a), up to y = c = -lambda / w if w < 0.
 double expected_interval(double a, double w) {

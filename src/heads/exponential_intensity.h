@@ -14,12 +14,6 @@ struct IntervalLoss {
 };
 IntervalLoss interval_loss(double a, double w, double interval);
 
-/// Lambda(t): the expected number of events up to t if the intensity were never reset.
-double cumulative_intensity(double a, double w, double t);
-
-/// Probability that there is a next event: 1 for w >= 0, else 1 - exp(exp(a) / w).
-double event_probability(double a, double w);
-
 /// The mean of the next interval given that there is a next event: finite for every w.
 double expected_interval(double a, double w);
 

@@ -7,6 +7,7 @@
 #define THROUGHTIME_HEADS_SOFTMAX_INL_H
 #endif
 
+#include "throughtime/index.h"
 #include "throughtime/simd/head_row-inl.h"
 
 THROUGHTIME_FORMULAS_BEGIN
@@ -59,7 +60,7 @@ struct Softmax {
   template <class N, class Real = typename Access<N>::Real>
   static THROUGHTIME_INLINE double loss(int outputs, const Real* z, const RowTarget<Real>& target, Real weight,
                                         Real* d_z) {
-    const std::size_t count = static_cast<std::size_t>(outputs);
+    const std::size_t count = elements(outputs);
     const RowSums sums = sum_row<N>(count, z, target, d_z);
     if (d_z) {
       const N scale(weight * sums.mass / sums.exponentials), w(static_cast<double>(weight));
@@ -76,7 +77,7 @@ struct Softmax {
 
   template <class N, class Real = typename Access<N>::Real>
   static THROUGHTIME_INLINE void predict(int outputs, Real* z) {
-    const std::size_t count = static_cast<std::size_t>(outputs);
+    const std::size_t count = elements(outputs);
     const N scale(1.0 / sum_row<N>(count, z, RowTarget<Real>(), z).exponentials);
     for (std::size_t at = 0; at < count; at += Access<N>::count())
       store_part(load_part(z + at, count - at, Real(0)) * scale, z + at, count - at);

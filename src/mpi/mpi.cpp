@@ -8,6 +8,7 @@
 
 #include "core/launch.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -27,7 +28,7 @@ class MpiRanks final : public Communicator {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &machine);
     MPI_Comm_size(machine, &local_ranks_);
     MPI_Comm_free(&machine);
-    counts_.resize(static_cast<std::size_t>(ranks_));
+    counts_.resize(elements(ranks_));
     begins_.resize(counts_.size());
   }
   ~MpiRanks() override { MPI_Finalize(); }
@@ -48,7 +49,7 @@ class MpiRanks final : public Communicator {
   void broadcast(std::string& text) override {
     auto size = static_cast<std::int64_t>(text.size());
     MPI_Bcast(&size, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    text.resize(static_cast<std::size_t>(size));
+    text.resize(elements(size));
     MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD);
   }
 
@@ -79,20 +80,19 @@ class MpiRanks final : public Communicator {
     const MPI_Datatype type = type_of(Real());
     const int size = static_cast<int>(values.size());
     if (values.size() <= few) {
-      all.resize(values.size() * static_cast<std::size_t>(ranks_));
+      all.resize(values.size() * elements(ranks_));
       MPI_Allgather(values.data(), size, type, all.data(), size, type, MPI_COMM_WORLD);
       add_up(all, values);
       return;
     }
-    for (int rank = 0; rank < ranks_; ++rank)
-      counts_[static_cast<std::size_t>(rank)] = share_of(size, rank, ranks_).count;
+    for (int rank = 0; rank < ranks_; ++rank) counts_[rank] = share_of(size, rank, ranks_).count;
     set_begins(counts_);
     const RowShare mine = share_of(size, rank_, ranks_);
     share.resize(static_cast<std::size_t>(mine.count));
-    all.resize(share.size() * static_cast<std::size_t>(ranks_));
+    all.resize(share.size() * elements(ranks_));
     receive_counts_.assign(counts_.size(), mine.count);
     receive_begins_.resize(counts_.size());
-    for (int rank = 0; rank < ranks_; ++rank) receive_begins_[static_cast<std::size_t>(rank)] = rank * mine.count;
+    for (int rank = 0; rank < ranks_; ++rank) receive_begins_[rank] = rank * mine.count;
     MPI_Alltoallv(values.data(), counts_.data(), begins_.data(), type, all.data(), receive_counts_.data(),
                   receive_begins_.data(), type, MPI_COMM_WORLD);
     add_up<Real>(all, share);
@@ -104,7 +104,7 @@ class MpiRanks final : public Communicator {
   void add_up(const std::vector<Real>& all, std::span<Real> sums) const {
     std::copy_n(all.begin(), sums.size(), sums.begin());
     for (int rank = 1; rank < ranks_; ++rank) {
-      const Real* from = all.data() + static_cast<std::size_t>(rank) * sums.size();
+      const Real* from = all.data() + elements(rank, sums.size());
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += from[i];
     }
   }
@@ -136,7 +136,7 @@ std::string mpi_text() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int size = 0;
   MPI_Get_library_version(text, &size);
-  std::string name(text, static_cast<std::size_t>(size));
+  std::string name(text, elements(size));
   name = name.substr(0, name.find(','));  // "Open MPI v4.1.4, package: ..."
   return name.substr(0, name.find('\n'));
 }

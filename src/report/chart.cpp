@@ -10,6 +10,7 @@
 #include "report/palette.h"
 #include "report/text.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/run/files.h"
 
 // A picture is laid out here, in pixels of a 96 dpi screen; gnuplot only draws. Every value is handed to it as a
@@ -90,7 +91,7 @@ Layout layout_of(const Chart& chart, const Axis& y, int width, int height) {
     const Curve& curve = chart.curves[i];
     if (curve.faint || curve.label.empty()) continue;
     const double room = std::max(end - layout.left - swatch - 6, letter_width);
-    const std::string label = cut_to(one_line(curve.label), static_cast<std::size_t>(room / letter_width));
+    const std::string label = cut_to(one_line(curve.label), elements(room / letter_width));
     const double needs = swatch + 6 + letter_width * static_cast<double>(text_width(label));
     if (across > layout.left && across + needs > end) {
       across = layout.left;
@@ -170,9 +171,7 @@ class Script {
 
   void texts() {
     const double across = layout_.right() - layout_.left;
-    const auto letters = [&](double size) {
-      return static_cast<std::size_t>(across / letter_width * text_size / size);
-    };
+    const auto letters = [&](double size) { return elements(across / letter_width * text_size / size); };
     if (!chart_.title.empty())
       write(cut_to(one_line(chart_.title), letters(title_size)), layout_.left, 22, "left", inks_.text, title_size,
             true);

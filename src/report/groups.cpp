@@ -113,7 +113,7 @@ Curve mean_curve(const std::string& label, const Aligned& values, bool log) {
 double interpolated(const Series& series, double x) {
   const auto after = std::lower_bound(series.x.begin(), series.x.end(), x);
   if (after == series.x.end()) return nan;
-  const auto i = static_cast<std::size_t>(after - series.x.begin());
+  const auto i = elements(after - series.x.begin());
   if (*after == x) return series.y[i];
   const double last_x = i == 0 ? 0 : series.x[i - 1], last_y = i == 0 ? 0 : series.y[i - 1];
   return last_y + (series.y[i] - last_y) * (x - last_x) / (series.x[i] - last_x);
@@ -161,8 +161,7 @@ int rank(const std::string& metric) {
 }  // namespace
 
 std::size_t RunGroup::finished() const {
-  return static_cast<std::size_t>(
-      std::count_if(runs.begin(), runs.end(), [](const RunRecord& run) { return run.finished; }));
+  return elements(std::count_if(runs.begin(), runs.end(), [](const RunRecord& run) { return run.finished; }));
 }
 
 std::vector<std::pair<std::uint64_t, double>> RunGroup::seeded_results(const std::string& key) const {

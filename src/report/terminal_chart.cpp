@@ -95,7 +95,7 @@ struct Look {
 
 std::vector<Look> looks_of(const Chart& chart, bool colour) {
   static constexpr std::string_view marks = "123456789abcdefghijklmnopqrstuvwxyz";
-  const auto count = static_cast<std::size_t>(
+  const auto count = elements(
       std::count_if(chart.curves.begin(), chart.curves.end(), [](const Curve& curve) { return !curve.faint; }));
   const bool marked = count > 1 && (!colour || count > palette.size());
   std::vector<Look> looks;
@@ -144,7 +144,7 @@ void draw_marks(Canvas& canvas, const std::vector<Stretch>& stretches, const Loo
     for (const Stretch& stretch : stretches) {
       const auto found = std::lower_bound(stretch.x.begin(), stretch.x.end(), target);
       if (found == stretch.x.end() || (found == stretch.x.begin() && *found > target)) continue;
-      const auto after = static_cast<std::size_t>(found - stretch.x.begin());
+      const auto after = elements(found - stretch.x.begin());
       const std::size_t before = after == 0 ? 0 : after - 1;
       const double span = stretch.x[after] - stretch.x[before];
       const double share = span > 0 ? (target - stretch.x[before]) / span : 0;

@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "data/utf8.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
 std::size_t text_width(const std::string& text) {
   // Bytes 10xxxxxx continue a UTF-8 character.
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+  return elements(std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
 }
 
 std::string one_line(std::string_view text) {

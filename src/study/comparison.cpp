@@ -9,6 +9,7 @@
 
 #include "report/statistics.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/options/options.h"
 
 namespace throughtime {
@@ -41,7 +42,7 @@ std::vector<double> Contender::values(double Outcome::*field) const {
 }
 
 std::size_t Contender::failures() const {
-  return static_cast<std::size_t>(
+  return elements(
       std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& one) { return !one.failure.empty(); }));
 }
 

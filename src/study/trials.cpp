@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/run/files.h"
 #include "train/run/result_file.h"
 #include "train/run/session.h"
@@ -25,7 +26,7 @@ Outcome read_outcome(const RunDirectory& directory) {
   outcome.metric = result.text("metric");
   outcome.iterations = count("iterations");
   outcome.seconds = result.number("seconds");
-  outcome.activation_bytes = static_cast<std::size_t>(count("activation_bytes"));
+  outcome.activation_bytes = elements(count("activation_bytes"));
   outcome.train_loss = result.number("train_loss");
   const double best = result.number("best.iteration");
   outcome.best_iteration = std::isfinite(best) ? static_cast<std::int64_t>(best) : outcome.iterations;

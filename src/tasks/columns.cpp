@@ -52,7 +52,7 @@ void ColumnTask::fill_resets(Split split, Window& window) const {
   const auto rows = window.start.size();
   window.flags.resize(resets.empty() ? 0 : window.weight.size());
   for (std::size_t i = 0; i < window.flags.size(); ++i) {
-    const auto position = static_cast<std::size_t>(window.start[i % rows]) + i / rows;
+    const auto position = elements(window.start[i % rows]) + i / rows;
     window.flags[i] = resets[position] != 0 ? StepFlag::reset : StepFlag::go_on;
   }
 }

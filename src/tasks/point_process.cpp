@@ -141,7 +141,7 @@ class PointProcessTask final : public ColumnTask {
     const std::int64_t length = column_steps(split, batch);
     const std::span<const float> intervals = source(split).target_values;
     const std::span<const std::int32_t> labels = source(split).labels;
-    const auto place = [&](std::int64_t step, int row) { return static_cast<std::size_t>(row * length + step); };
+    const auto place = [&](std::int64_t step, int row) { return elements(row * length + step); };
     double longest = 0;
     for (std::int64_t step = 0; config_.published_metric && step < length; ++step)
       for (int row = 0; row < batch; ++row) longest = std::max<double>(longest, intervals[place(step, row)]);
@@ -201,8 +201,8 @@ class PointProcessTask final : public ColumnTask {
     std::vector<std::int64_t> cuts = {0, 0, count / 2, count / 2 * 2};
     if (parts == 1) cuts = cut_by(shares_, count);
     const bool whole = parts == 3 || (parts == 2 && split == Split::train);
-    const auto begin = static_cast<std::size_t>(whole ? 0 : cuts[index]);
-    const auto end = static_cast<std::size_t>(whole ? count : cuts[index + 1]);
+    const auto begin = elements(whole ? 0 : cuts[index]);
+    const auto end = elements(whole ? count : cuts[index + 1]);
     Source& part = source(split);
     part.steps = end - begin;
     part.reals = features;

@@ -87,9 +87,9 @@ void describe(TaskConfig& config, OptionList& list) {
     if (type->data(config) != nullptr) readers.push_back(type->name);
   list.add_name("name", config.name, "what to learn", registry().names());
   list.add("data", config.data, "directory of the data sets; empty: $THROUGHTIME_DATA, else data");
-  list.used_by("task", std::move(readers));
+  list.used_by(UserKind::task, std::move(readers));
   for (const TaskType* type : all_tasks()) {
-    const OptionList::Scope table(list, type->name, {{"task", {type->name}}});
+    const OptionList::Scope table(list, type->name, {{UserKind::task, {type->name}}});
     type->describe(config, list);
   }
 }

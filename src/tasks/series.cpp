@@ -52,7 +52,7 @@ class SeriesTask final : public ColumnTask {
     const std::size_t width = targets_.columns.size();
     const std::size_t lag = std::max<std::size_t>(1, horizon()) * width;
     const std::span<const float> wanted = source(split).target_values;
-    const auto place = static_cast<std::size_t>(wanted.data() - targets_.values.data());
+    const auto place = elements(wanted.data() - targets_.values.data());
     double sum = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const double last = place + i >= lag ? targets_.values[place + i - lag] : 0.0;
@@ -115,8 +115,8 @@ class SeriesTask final : public ColumnTask {
     cuts_ = cut_by(shares_, static_cast<std::int64_t>(inputs_.rows));
     const std::size_t reals = inputs_.columns.size(), width = targets_.columns.size();
     for (const Split split : {Split::train, Split::validation, Split::test}) {
-      const auto begin = static_cast<std::size_t>(cuts_[static_cast<std::size_t>(split)]);
-      const auto end = static_cast<std::size_t>(cuts_[static_cast<std::size_t>(split) + 1]);
+      const auto begin = elements(cuts_[static_cast<std::size_t>(split)]);
+      const auto end = elements(cuts_[static_cast<std::size_t>(split) + 1]);
       Source& part = source(split);
       part.steps = end - begin > horizon() ? end - begin - horizon() : 0;
       part.reals = static_cast<int>(reals);
@@ -139,7 +139,7 @@ class SeriesTask final : public ColumnTask {
 }  // namespace
 
 void describe(SeriesConfig& config, OptionList& list) {
-  const auto not_of_streams = [&] { list.used_by("command", {"train"}); };  // they bring rows, without an end
+  const auto not_of_streams = [&] { list.used_by(UserKind::command, {"train"}); };  // they bring rows, without an end
   list.add("length", config.length, "steps of a window", between(1, 1e7));
   not_of_streams();
   list.add("path", config.path, "the recording (.csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw, .bin)");

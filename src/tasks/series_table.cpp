@@ -94,7 +94,7 @@ SeriesTable select_columns(const SeriesTable& table, const std::vector<std::stri
       refuse("series", "{} has no column '{}';{} it has: {}", path, name,
              nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest), fmt::join(table.columns, ", "));
     }
-    places.push_back(static_cast<std::size_t>(found - table.columns.begin()));
+    places.push_back(elements(found - table.columns.begin()));
   }
   SeriesTable selected{columns, table.rows, {}};
   selected.values.reserve(table.rows * columns.size());

@@ -4,6 +4,7 @@
 
 #include "tasks/streams.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "throughtime/options.h"
 #include "throughtime/random.h"
 
@@ -24,7 +25,7 @@ class BitStream {
       words_ = random_.words(split_iteration(split_, static_cast<std::uint64_t>(block)), row_, element_);
       block_ = block;
     }
-    const auto bit = static_cast<std::size_t>(position % per_block * width_);
+    const auto bit = elements(position % per_block * width_);
     return words_[bit / 32] >> bit % 32 & ((1u << width_) - 1);
   }
 

@@ -219,7 +219,7 @@ class SequenceStream final : public StepStream {
     if (rows_.size() != elements(rows)) rows_.assign(elements(rows), Row());
     for (std::size_t done = 0; done < out.steps();) {
       const std::int64_t position = first + static_cast<std::int64_t>(done);
-      const auto step = static_cast<std::size_t>(position % sequence_.length);
+      const auto step = elements(position % sequence_.length);
       const std::size_t count = std::min(out.steps() - done, elements(sequence_.length) - step);
       const Row& shown = show(split, row, rows, static_cast<std::uint64_t>(position / sequence_.length));
       copy_steps(shown, step, out, done, count);

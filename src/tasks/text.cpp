@@ -122,7 +122,7 @@ class TextTask final : public ColumnTask {
     for (const Split split : {Split::train, Split::validation, Split::test}) {
       const auto part = static_cast<std::size_t>(split);
       std::span<const std::int32_t> tokens = tokens_[one ? 0 : part];
-      if (one) tokens = tokens.subspan(static_cast<std::size_t>(cuts[part]), elements(cuts[part + 1] - cuts[part]));
+      if (one) tokens = tokens.subspan(elements(cuts[part]), elements(cuts[part + 1] - cuts[part]));
       Source& recording = source(split);
       recording.steps = tokens.empty() ? 0 : tokens.size() - 1;
       recording.tokens = tokens.first(recording.steps);

@@ -21,7 +21,8 @@ class RealData : public ::testing::Test {
     const char* directory = std::getenv("THROUGHTIME_DATA");
     if (directory == nullptr) return true;
     directory_ = directory;
-    const std::vector<DataFile>& files = find_data_set(name).files;
+    const auto named = [&](const DataSet& set) { return set.name == name; };
+    const std::vector<DataFile>& files = std::ranges::find_if(all_data_sets(), named)->files;
     return std::any_of(files.begin(), files.end(),
                        [this](const DataFile& file) { return find_data_file(directory_, file.path).empty(); });
   }

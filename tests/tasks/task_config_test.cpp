@@ -30,7 +30,7 @@ TEST(TaskOptions, EveryTaskHasATableOfWhatItReads) {
     if (each.key == "name" || each.key == "data") continue;
     EXPECT_TRUE(tables[each.table()].insert(each.name()).second) << each.key << " is there twice";
     ASSERT_FALSE(each.users.empty()) << each.key;
-    EXPECT_EQ(each.users.front().kind, "task") << each.key;
+    EXPECT_EQ(each.users.front().kind, UserKind::task) << each.key;
     EXPECT_EQ(each.users.front().names, Names{each.table()}) << each.key;
     EXPECT_FALSE(each.help.empty()) << each.key;
     EXPECT_EQ(each.help.find("task."), std::string::npos) << each.key << ": a table says whose its options are";

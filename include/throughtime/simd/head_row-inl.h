@@ -8,6 +8,7 @@
 #endif
 
 #include "throughtime/head.h"
+#include "throughtime/index.h"
 #include "throughtime/simd/formulas-inl.h"
 
 THROUGHTIME_FORMULAS_BEGIN
@@ -52,7 +53,7 @@ struct Separable {
   template <class N, class Real = typename Access<N>::Real>
   static THROUGHTIME_INLINE double loss(int outputs, const Real* z, const RowTarget<Real>& target, Real weight,
                                         Real* d_z) {
-    const std::size_t count = static_cast<std::size_t>(outputs);
+    const std::size_t count = elements(outputs);
     const double share = Loss::share(outputs);
     const N scale(weight * share);
     RunningSum<N> sum;
@@ -67,7 +68,7 @@ struct Separable {
 
   template <class N, class Real = typename Access<N>::Real>
   static THROUGHTIME_INLINE void predict(int outputs, Real* z) {
-    const std::size_t count = static_cast<std::size_t>(outputs);
+    const std::size_t count = elements(outputs);
     for (std::size_t at = 0; at < count; at += Access<N>::count())
       store_part(Loss::mean(load_part(z + at, count - at, Real(0))), z + at, count - at);
   }

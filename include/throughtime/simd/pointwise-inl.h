@@ -8,6 +8,7 @@
 #endif
 
 #include "throughtime/cell.h"
+#include "throughtime/index.h"
 #include "throughtime/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,7 +37,7 @@ HWY_NOINLINE void pointwise_forward(const PointwiseForward<typename Access<N>::R
   constexpr int loaded_rows = early ? shape.recurrent_rows - shape.late_rows : shape.recurrent_rows;
   for (int row = 0; row < call.rows; ++row) {
     const std::size_t at = row * call.row_stride;
-    for (std::size_t unit = 0; unit < static_cast<std::size_t>(call.units); unit += Access<N>::count()) {
+    for (std::size_t unit = 0; unit < elements(call.units); unit += Access<N>::count()) {
       N input[shape.input_rows], recurrent[at_least_one(shape.recurrent_rows)], state[shape.states];
       N saved[at_least_one(shape.saved)];
       load_all<N, shape.input_rows>(call.input + row * call.input_stride + unit, call.input_block, input);
@@ -66,7 +67,7 @@ HWY_NOINLINE void pointwise_backward(const PointwiseBackward<typename Access<N>:
   constexpr CellShape shape = Cell::shape;
   for (int row = 0; row < call.rows; ++row) {
     const std::size_t at = row * call.row_stride;
-    for (std::size_t unit = 0; unit < static_cast<std::size_t>(call.units); unit += Access<N>::count()) {
+    for (std::size_t unit = 0; unit < elements(call.units); unit += Access<N>::count()) {
       N saved[at_least_one(shape.saved)], state[shape.states], d_state[shape.states];
       N d_input[shape.input_rows], d_recurrent[at_least_one(shape.recurrent_rows)];
       auto* d_input_at = call.d_input + row * call.d_input_stride + unit;

@@ -8,6 +8,7 @@
 #endif
 
 #include "throughtime/cell.h"
+#include "throughtime/index.h"
 #include "throughtime/simd/pointwise-inl.h"
 #include "throughtime/simd/row_product-inl.h"
 
@@ -64,7 +65,7 @@ constexpr std::size_t kRowPad = 16;    // units of the narrowest panel, known to
 template <class Cell>
 HWY_INLINE void row_step(const RowForward& call, const float* x, RowState state, float* next, float* saved) {
   constexpr int input_rows = Cell::shape.input_rows, recurrent_rows = Cell::shape.recurrent_rows;
-  const std::size_t all = static_cast<std::size_t>(call.units), most = static_cast<std::size_t>(call.panel_units);
+  const std::size_t all = elements(call.units), most = elements(call.panel_units);
   const std::size_t lanes = Lanes::count();
   Lanes input[input_rows], recurrent[at_least_one(recurrent_rows)];
   if (all == kRowPad && lanes == kRowPad) {
@@ -97,7 +98,7 @@ HWY_INLINE void row_step(const RowForward& call, const float* x, RowState state,
 template <class Cell>
 HWY_NOINLINE void row_forward(const RowForward& given) {
   const RowForward call = given;  // a copy, which the stores below cannot alias
-  const std::size_t all = static_cast<std::size_t>(call.units);
+  const std::size_t all = elements(call.units);
   for (int step = 0; step < call.steps; ++step) {
     float* state = call.states + step * all;
     const RowState before = step == 0 && call.before ? RowState{call.before, all} : RowState{state, call.state_plane};
@@ -110,7 +111,7 @@ HWY_NOINLINE void row_forward(const RowForward& given) {
 template <class Cell>
 HWY_INLINE void row_gates_back(const RowBackward& call, int step, float* d_input_at, float* d_recurrent_at) {
   constexpr CellShape shape = Cell::shape;
-  const std::size_t all = static_cast<std::size_t>(call.units);
+  const std::size_t all = elements(call.units);
   const float* state_at = call.states + step * all;
   const RowState before = step == 0 && call.before ? RowState{call.before, all} : RowState{state_at, call.state_plane};
   for (std::size_t unit = 0; unit < all; unit += Lanes::count()) {
@@ -132,7 +133,7 @@ template <class Cell>
 HWY_NOINLINE void row_backward(const RowBackward& given) {
   constexpr CellShape shape = Cell::shape;
   const RowBackward call = given;
-  const std::size_t all = static_cast<std::size_t>(call.units), most = static_cast<std::size_t>(call.panel_columns);
+  const std::size_t all = elements(call.units), most = elements(call.panel_columns);
   for (int step = call.steps - 1; step >= 0; --step) {
     float* d_input = call.d_input + step * call.d_input_stride;
     float* d_gates = shape.joint ? d_input : call.d_recurrent + step * call.d_recurrent_stride;

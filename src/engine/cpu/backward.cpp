@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/cpu/passes.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -84,13 +85,13 @@ class SlicePullBack {
   void clear_taps() {
     if (!call_.tap_norms) return;
     for (int i = 0; i <= call_.last - call_.first; ++i)
-      std::fill_n(call_.tap_norms + static_cast<std::size_t>(i) * call_.window.batch + slice_.first, slice_.rows, 0.0f);
+      std::fill_n(call_.tap_norms + elements(i, call_.window.batch) + slice_.first, slice_.rows, 0.0f);
   }
 
   /// Entry i of the taps, as far as layer k is concerned: its carried cotangent, squares summed for the norm.
   void tap(int k, int i) {
     if (!call_.tap_norms && !call_.tap_vectors) return;
-    const std::size_t entry = static_cast<std::size_t>(i) * call_.window.batch + slice_.first;
+    const std::size_t entry = elements(i, call_.window.batch) + slice_.first;
     for (int tensor = 0; tensor < layer(k).cell->shape.states; ++tensor)
       for (int r = 0; r < slice_.rows; ++r) {
         const float* own = work(k).cotangent.data() + tensor * plane(k) + r * tape(k).hidden;
@@ -106,7 +107,7 @@ class SlicePullBack {
     if (!call_.tap_norms) return;
     for (int i = 0; i <= call_.last - call_.first; ++i)
       for (int r = 0; r < slice_.rows; ++r) {
-        float& norm = call_.tap_norms[static_cast<std::size_t>(i) * call_.window.batch + slice_.first + r];
+        float& norm = call_.tap_norms[elements(i, call_.window.batch) + slice_.first + r];
         norm = std::sqrt(norm);
       }
   }
@@ -116,7 +117,7 @@ class SlicePullBack {
   void run_layer(int k, int begin, int end) {
     if (k < top()) mask_d_below(k + 1, begin, end);
     bool prepared = false;
-    const bool alone = runs_alone(context_, slice_, static_cast<std::size_t>(k));
+    const bool alone = runs_alone(context_, slice_, elements(k));
     bool resets = false;
     for (int l = end - 1; l >= begin;) {
       enter(k, l, begin);
@@ -150,10 +151,9 @@ class SlicePullBack {
   }
   /// Steps [first, l] of a row alone. Returns whether the first was reset.
   bool run_row(int k, int first, int l, int begin) {
-    const bool reset =
-        copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), first, first);
-    pull_back_row(context_, slice_, static_cast<std::size_t>(k), first, l + 1, first - begin, d_input_stride(k),
-                  d_recurrent_stride(k), reset);
+    const bool reset = copy_state_with_resets(context_, call_.window, slice_, elements(k), first, first);
+    pull_back_row(context_, slice_, elements(k), first, l + 1, first - begin, d_input_stride(k), d_recurrent_stride(k),
+                  reset);
     if (reset) std::memset(work(k).cotangent.data(), 0, work(k).cotangent.bytes());
     return reset;
   }
@@ -183,8 +183,7 @@ class SlicePullBack {
     if (!call_.step_cotangents) return;
     for (int tensor = 0; tensor < layer(k).cell->shape.states; ++tensor)
       for (int r = 0; r < slice_.rows; ++r) {
-        const float* from = call_.step_cotangents +
-                            (static_cast<std::size_t>(l) * call_.window.batch + slice_.first + r) * size_ +
+        const float* from = call_.step_cotangents + (elements(l, call_.window.batch) + slice_.first + r) * size_ +
                             layer(k).state_offset + tensor * layer(k).hidden;
         float* own = work(k).cotangent.data() + tensor * plane(k) + r * hidden;
         for (int i = 0; i < layer(k).hidden; ++i) own[i] += from[i];
@@ -193,7 +192,7 @@ class SlicePullBack {
 
   /// The layer above read this layer's output at the same step.
   void add_from_above(int k, int chunk_step) {
-    const float* from = slice_.d_below.data() + static_cast<std::size_t>(chunk_step) * slice_.rows * tape(k + 1).inputs;
+    const float* from = slice_.d_below.data() + elements(chunk_step, slice_.rows) * tape(k + 1).inputs;
     float* own = work(k).cotangent.data();
     for (std::size_t i = 0; i < plane(k); ++i) own[i] += from[i];
   }
@@ -232,7 +231,7 @@ class SlicePullBack {
     product_.terms = 1;
     product_.term[0].a_stride = d_recurrent_stride(k);
     product_.term[0].b = panels.panel(0);
-    product_.term[0].b_stride = static_cast<std::size_t>(product_.columns);
+    product_.term[0].b_stride = elements(product_.columns);
     product_.term[0].depth = panels.depth();
     product_.c = work(k).cotangent.data();
     product_.c_stride = tape(k).hidden;
@@ -255,15 +254,15 @@ class SlicePullBack {
   bool step(int k, int l, int chunk_step) {
     const CellShape& shape = layer(k).cell->shape;
     const CellKernels<float>& kernels = context_.cells[k];
-    const bool reset = copy_state_with_resets(context_, call_.window, slice_, static_cast<std::size_t>(k), l, l);
+    const bool reset = copy_state_with_resets(context_, call_.window, slice_, elements(k), l, l);
     const bool held = holds_rows(call_.window, slice_, l);
-    if (held) set_held_cotangents_aside(context_, call_.window, slice_, static_cast<std::size_t>(k), l);
-    const std::size_t row = static_cast<std::size_t>(chunk_step) * slice_.rows;
+    if (held) set_held_cotangents_aside(context_, call_.window, slice_, elements(k), l);
+    const std::size_t row = elements(chunk_step, slice_.rows);
     const std::size_t hidden = tape(k).hidden;
     float* d_gates = d_recurrent(k) + row * d_recurrent_stride(k);
 
     PointwiseBackward<float>& call = pointwise_;
-    call.saved = shape.saved > 0 ? tape(k).saved.data() + static_cast<std::size_t>(l) * plane(k) : nullptr;
+    call.saved = shape.saved > 0 ? tape(k).saved.data() + elements(l) * plane(k) : nullptr;
     call.state = reset ? work(k).state.data() : slice_.state(k, 0, l);
     call.state_plane = reset ? plane(k) : tape(k).state_plane;
     call.next = slice_.state(k, 0, l + 1);
@@ -281,7 +280,7 @@ class SlicePullBack {
     if (reset)
       for (int tensor = 0; tensor < shape.states; ++tensor)
         zero_reset_rows(call_.window, slice_, l, hidden, work(k).cotangent.data() + tensor * plane(k));
-    if (held) put_held_cotangents_back(context_, call_.window, slice_, static_cast<std::size_t>(k), l);
+    if (held) put_held_cotangents_back(context_, call_.window, slice_, elements(k), l);
     return reset;
   }
 
@@ -308,9 +307,8 @@ class SlicePullBack {
     const std::size_t hidden = tape(k).hidden;
     const int input_gates = static_cast<int>(shape.input_rows * hidden);
 
-    const float* input = tape(k).input.size() > 0
-                             ? tape(k).input.data() + static_cast<std::size_t>(begin) * slice_.rows * tape(k).inputs
-                             : slice_.state(k - 1, 0, begin + 1);
+    const float* input = tape(k).input.size() > 0 ? tape(k).input.data() + elements(begin, slice_.rows) * tape(k).inputs
+                                                  : slice_.state(k - 1, 0, begin + 1);
     if (narrow(layer(k).inputs))
       add_weight_gradient(context_.products, rows, input, tape(k).inputs, layer(k).inputs, work(k).d_input.data(),
                           d_input_stride(k), input_gates, sums.input_weights.data(), started_);
@@ -358,13 +356,12 @@ class SlicePullBack {
       mask_rows(site, begin, end, context_.model.inputs(), tape(0).inputs, slice_.d_below.data());
     const PackedLinear& encoder = context_.packed.encoder;
     const std::size_t raw = padded(context_.model.raw_inputs());
-    float* d_raw =
-        slice_.d_raw.size() > 0 ? slice_.d_raw.data() + static_cast<std::size_t>(begin) * slice_.rows * raw : nullptr;
+    float* d_raw = slice_.d_raw.size() > 0 ? slice_.d_raw.data() + elements(begin, slice_.rows) * raw : nullptr;
     if (encoder.outputs == 0) {
       std::copy_n(slice_.d_below.data(), rows * raw, d_raw);
       return;
     }
-    const float* inputs = slice_.raw.data() + static_cast<std::size_t>(begin) * slice_.rows * raw;
+    const float* inputs = slice_.raw.data() + elements(begin, slice_.rows) * raw;
     LinearGradient& sums = slice_.encoder_gradient;
     add_weight_gradient(context_.products, rows, slice_.d_below.data(), tape(0).inputs, encoder.outputs, inputs, raw,
                         raw, sums.weights.data(), started_);

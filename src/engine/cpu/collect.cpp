@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/targets.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -25,7 +26,7 @@ GradientCollector::GradientCollector(const Model& model) : products_(product_ker
     add_block(model, shape.joint ? Kind::input_bias : Kind::recurrent_bias, index, layer.bias_hh, layer.hidden, 1);
     if (layer.cell->fast_map.apply) {
       mapped_.push_back(index);
-      largest = std::max(largest, static_cast<std::size_t>(shape.recurrent_rows) * layer.hidden * layer.hidden);
+      largest = std::max(largest, elements(shape.recurrent_rows, layer.hidden) * layer.hidden);
     } else {
       add_block(model, Kind::recurrent_weights, index, layer.weight_hh, layer.hidden, layer.hidden);
     }
@@ -64,7 +65,7 @@ void GradientCollector::prepare(std::vector<Slice>& slices) const {
 void GradientCollector::add_block(const Model& model, Kind kind, int layer, int block, int rows, int columns) {
   if (block < 0) return;
   const ParameterBlock& place = model.parameters().block(block);
-  const std::size_t height = static_cast<std::size_t>(rows), width = static_cast<std::size_t>(columns);
+  const std::size_t height = elements(rows), width = elements(columns);
   const std::size_t all_rows = place.size() / width;
   const bool transposed = kind == Kind::input_weights && narrow(columns);
   const std::size_t stride = transposed || kind >= Kind::input_bias ? 1 : padded(width);
@@ -96,7 +97,7 @@ void GradientCollector::add_task(Task task, std::size_t step) {
 }
 
 const float* GradientCollector::share(const Slice& slice, const Task& task) {
-  const std::size_t layer = static_cast<std::size_t>(task.layer);
+  const std::size_t layer = elements(task.layer);
   switch (task.kind) {
     case Kind::input_weights:
       return slice.layer_gradients[layer].input_weights.data();
@@ -199,13 +200,12 @@ void GradientCollector::add_embedding(const Context& context, const PullBackArra
       for (int r = 0; r < slice.rows; ++r) {
         const Place place = place_at(call.window, l, slice.first + r);
         if (place.padding) continue;
-        float* to = table + static_cast<std::size_t>(place.token()) * width;
-        const float* from = slice.d_raw.data() + (static_cast<std::size_t>(l) * slice.rows + r) * stride;
+        float* to = table + elements(place.token(), width);
+        const float* from = slice.d_raw.data() + (elements(l, slice.rows) + r) * stride;
         for (std::size_t i = 0; i < width; ++i) to[i] += from[i];
       }
   if (model.head_weight != model.embedding) return;
-  const Task all{
-      .kind = Kind::head, .rows = static_cast<std::size_t>(model.outputs()), .columns = width, .stride = padded(width)};
+  const Task all{.kind = Kind::head, .rows = elements(model.outputs()), .columns = width, .stride = padded(width)};
   run_task(all, slices, call.losses, true, table);
 }
 

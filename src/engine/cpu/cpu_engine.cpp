@@ -10,6 +10,7 @@
 #include "engine/cpu/thread_pool.h"
 #include "engine/cpu/update.h"
 #include "engine/host_engine.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -100,7 +101,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
   arrays.correct = static_cast<bool>(call.correct_sum);
   arrays.states = change_or_null(call.states);
   arrays.state_steps = call.state_steps;
-  const std::size_t entries = static_cast<std::size_t>(window.steps) * window.batch;
+  const std::size_t entries = elements(window.steps, window.batch);
   if (arrays.losses) std::fill_n(arrays.losses, entries, 0.0f);
   if (arrays.predictions) std::fill_n(arrays.predictions, entries * model_.outputs(), 0.0f);
 

@@ -3,6 +3,7 @@
 
 #include "engine/cpu/passes.h"
 #include "engine/targets.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -33,7 +34,7 @@ void gather_raw(const Context& context, const Window& window, const Slice& slice
         continue;
       }
       if (embedded) {
-        std::copy_n(table + static_cast<std::size_t>(place.token()) * token_width, token_width, at);
+        std::copy_n(table + elements(place.token(), token_width), token_width, at);
       } else if (token_width > 0) {
         clear_row(at, stride);
         at[place.token()] = 1.0f;
@@ -59,7 +60,7 @@ void gather_inputs(const Context& context, const Window& window, bool training, 
                    int slot) {
   LayerTape& bottom = slice.layers.front();
   const PackedLinear& encoder = context.packed.encoder;
-  const std::size_t first = static_cast<std::size_t>(slot) * slice.rows;
+  const std::size_t first = elements(slot, slice.rows);
   float* input = bottom.input.data() + first * bottom.inputs;
   if (encoder.outputs > 0) {
     const std::size_t raw_stride = padded(context.model.raw_inputs());
@@ -90,7 +91,7 @@ void load_state(const Context& context, const float* from, Slice& slice) {
         std::memset(to, 0, slice.rows * stride * sizeof(float));
         continue;
       }
-      context.products.copy_rows(false, static_cast<std::size_t>(slice.rows), static_cast<std::size_t>(layer.hidden),
+      context.products.copy_rows(false, elements(slice.rows), elements(layer.hidden),
                                  from + slice.first * size + layer.state_offset + tensor * layer.hidden, size, to,
                                  stride);
     }
@@ -102,7 +103,7 @@ void store_state(const Context& context, Slice& slice, int slot, float* to) {
   for (std::size_t k = 0; k < slice.layers.size(); ++k) {
     const Layer& layer = context.model.layers()[k];
     for (int tensor = 0; tensor < layer.cell->shape.states; ++tensor) {
-      context.products.copy_rows(false, static_cast<std::size_t>(slice.rows), static_cast<std::size_t>(layer.hidden),
+      context.products.copy_rows(false, elements(slice.rows), elements(layer.hidden),
                                  slice.state(static_cast<int>(k), tensor, slot), slice.layers[k].hidden,
                                  to + slice.first * size + layer.state_offset + tensor * layer.hidden, size);
     }
@@ -111,7 +112,7 @@ void store_state(const Context& context, Slice& slice, int slot, float* to) {
 
 /// Copies of the requested states: those after `steps` steps, which lie in `slot`.
 void hand_out_states(const Context& context, const UnrollArrays& call, Slice& slice, int steps, int slot) {
-  const std::size_t whole = static_cast<std::size_t>(call.window.batch) * context.model.state_size();
+  const std::size_t whole = elements(call.window.batch, context.model.state_size());
   for (std::size_t i = 0; i < call.state_steps.size(); ++i)
     if (call.state_steps[i] == steps) store_state(context, slice, slot, call.states + i * whole);
 }
@@ -142,7 +143,7 @@ class LayerStep {
     }
     const float* input = layer_input(slice_, index_, slot);
     float* next = slice_.state(static_cast<int>(index_), 0, slot + 1);
-    float* saved = tape_.saved.data() + static_cast<std::size_t>(saved_slot) * slice_.rows * tape_.hidden;
+    float* saved = tape_.saved.data() + elements(saved_slot, slice_.rows) * tape_.hidden;
     if (prepared_ > 0)
       step_prepared(input, state, state_plane, next, saved);
     else
@@ -302,7 +303,7 @@ class LayerStep {
 void copy_below(const Context& context, const Window& window, bool training, Slice& slice, std::size_t k, int step,
                 int slot) {
   LayerTape& tape = slice.layers[k];
-  float* to = tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs;
+  float* to = tape.input.data() + elements(slot, slice.rows) * tape.inputs;
   std::memcpy(to, slice.state(static_cast<int>(k) - 1, 0, slot + 1), slice.rows * tape.inputs * sizeof(float));
   if (training)
     mask_rows(context, between_dropout(context.model.config().dropout, static_cast<int>(k)), window, slice, step, to,

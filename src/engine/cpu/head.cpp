@@ -3,6 +3,7 @@
 
 #include "engine/cpu/passes.h"
 #include "engine/targets.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -88,7 +89,7 @@ class HeadBlock {
     const Window& window = pass_.window;
     const int outputs = context_.model.outputs();
     const int step = work_.step[i], row = slice_.first + work_.row[i];
-    const std::size_t at = static_cast<std::size_t>(step) * window.batch + row;
+    const std::size_t at = elements(step, window.batch) + row;
     float* z = work_.outputs.data() + i * output_stride_;
     if (logits_masked()) mask_logits(i, z);
     if (pass_.predictions) {
@@ -159,7 +160,7 @@ void run_head(const Context& context, const HeadPass& pass, Slice& slice) {
   if (!pass.losses && !pass.predictions && !pass.d_hidden && pass.window.targets.layout == TargetLayout::none) return;
   HeadBlock block(context, pass, slice);
   const int batch = pass.window.batch;
-  const float* weight = pass.window.weight.data() + static_cast<std::size_t>(pass.first) * batch + slice.first;
+  const float* weight = pass.window.weight.data() + elements(pass.first, batch) + slice.first;
   for (int step = pass.first; step < pass.last; ++step, weight += batch)
     for (int row = 0; row < slice.rows; ++row) {
       if (weight[row] == 0.0f) continue;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/cpu/passes.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -18,7 +19,7 @@ void multiply_panel(const ProductKernels& products, int rows, const float* a, st
   product.rows = rows;
   product.columns = width;
   product.terms = 1;
-  product.term[0] = {a, a_stride, panel, static_cast<std::size_t>(width), depth};
+  product.term[0] = {a, a_stride, panel, elements(width), depth};
   product.c = c;
   product.c_stride = c_stride;
   product.bias = bias;
@@ -32,9 +33,8 @@ void multiply_panels(const ProductKernels& products, int rows, const float* a, s
                      const ForwardPanels& panels, const float* bias, float* c, std::size_t c_stride) {
   for (int from = 0; from < panels.depth(); from += kDepthBlock)
     for (int p = 0; p < panels.panels(); ++p)
-      multiply_panel(products, rows, a + from, a_stride,
-                     panels.panel(p) + static_cast<std::size_t>(from) * panels.columns(p), panels.columns(p),
-                     std::min(kDepthBlock, panels.depth() - from), bias + panels.column(p), from > 0,
+      multiply_panel(products, rows, a + from, a_stride, panels.panel(p) + elements(from) * panels.columns(p),
+                     panels.columns(p), std::min(kDepthBlock, panels.depth() - from), bias + panels.column(p), from > 0,
                      c + panels.column(p), c_stride);
 }
 
@@ -42,10 +42,9 @@ void multiply_panels(const ProductKernels& products, int rows, const float* a, s
                      const BackwardPanels& panels, float* c, std::size_t c_stride, bool accumulate) {
   for (int from = 0; from < panels.depth(); from += kDepthBlock)
     for (int p = 0; p < panels.panels(); ++p)
-      multiply_panel(products, rows, a + from, a_stride,
-                     panels.panel(p) + static_cast<std::size_t>(from) * panels.columns(p), panels.columns(p),
-                     std::min(kDepthBlock, panels.depth() - from), nullptr, accumulate || from > 0,
-                     c + static_cast<std::size_t>(p) * kPanel, c_stride);
+      multiply_panel(products, rows, a + from, a_stride, panels.panel(p) + elements(from) * panels.columns(p),
+                     panels.columns(p), std::min(kDepthBlock, panels.depth() - from), nullptr, accumulate || from > 0,
+                     c + elements(p, kPanel), c_stride);
 }
 
 void add_weight_gradient(const ProductKernels& products, int rows, const float* d, std::size_t d_stride, int outputs,
@@ -58,7 +57,7 @@ void add_weight_gradient(const ProductKernels& products, int rows, const float* 
       product.columns = static_cast<int>(std::min<std::size_t>(kPanel, inputs_padded - column));
       product.terms = 1;
       product.term[0] = {d + from, d_stride, x + column, x_stride, rows};
-      product.c = weights + static_cast<std::size_t>(from) * inputs_padded + column;
+      product.c = weights + elements(from, inputs_padded) + column;
       product.c_stride = inputs_padded;
       product.accumulate = accumulate;
       products.multiply_transposed(product);

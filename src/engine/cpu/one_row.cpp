@@ -1,4 +1,5 @@
 #include "engine/cpu/passes.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -27,7 +28,7 @@ void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, 
   call.before = reset ? slice.work[k].state.data() : nullptr;
   call.states = slice.state(static_cast<int>(k), 0, slot);
   call.state_plane = tape.state_plane;
-  call.saved = tape.saved.data() + static_cast<std::size_t>(saved_slot) * tape.hidden;
+  call.saved = tape.saved.data() + elements(saved_slot, tape.hidden);
   call.saved_plane = tape.saved_plane;
   call.saved_step = keeps ? tape.hidden : 0;
   context.rows[k].forward(call);
@@ -49,12 +50,12 @@ void pull_back_row(const Context& context, Slice& slice, std::size_t k, int firs
   call.before = reset ? work.state.data() : nullptr;
   call.states = slice.state(static_cast<int>(k), 0, first);
   call.state_plane = tape.state_plane;
-  call.saved = tape.saved.data() + static_cast<std::size_t>(first) * tape.hidden;
+  call.saved = tape.saved.data() + elements(first, tape.hidden);
   call.saved_plane = tape.saved_plane;
   call.saved_step = tape.hidden;
   call.cotangent = work.cotangent.data();
-  call.d_input = work.d_input.data() + static_cast<std::size_t>(chunk_step) * d_input_stride;
-  call.d_recurrent = work.d_recurrent.data() + static_cast<std::size_t>(chunk_step) * d_recurrent_stride;
+  call.d_input = work.d_input.data() + elements(chunk_step, d_input_stride);
+  call.d_recurrent = work.d_recurrent.data() + elements(chunk_step, d_recurrent_stride);
   call.d_input_stride = d_input_stride;
   call.d_recurrent_stride = d_recurrent_stride;
   context.rows[k].backward(call);

@@ -35,7 +35,7 @@ void ForwardPanels::pack(const float* weights) {
     float* to = data_.data() + column(p) * depth_;
     for (int g = 0; g < groups_; ++g)
       for (int u = 0; u < here && first + u < rows_; u += kPad) {
-        const float* from = weights + (static_cast<std::size_t>(g) * rows_ + first + u) * depth_;
+        const float* from = weights + (elements(g, rows_) + first + u) * depth_;
         kernels().transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u,
                             columns(p));
       }
@@ -63,20 +63,20 @@ int BackwardPanels::columns(int panel) const {
 }
 
 void BackwardPanels::pack(const float* weights) {
-  const bool even = padded_columns_ == static_cast<std::size_t>(columns_);
-  if (panels_ == 1 && even && (groups_ == 1 || padded_rows_ == static_cast<std::size_t>(rows_))) {
+  const bool even = padded_columns_ == elements(columns_);
+  if (panels_ == 1 && even && (groups_ == 1 || padded_rows_ == elements(rows_))) {
     from_ = weights;
     return;
   }
   from_ = data_.data();
   for (int p = 0; p < panels_; ++p) {
-    float* to = data_.data() + static_cast<std::size_t>(p) * kPanel * depth_;
-    const std::size_t stride = static_cast<std::size_t>(columns(p));
+    float* to = data_.data() + elements(p, kPanel) * depth_;
+    const std::size_t stride = elements(columns(p));
     const int count = std::min(kPanel, columns_ - p * kPanel);
     for (int g = 0; g < groups_; ++g) {
-      const float* from = weights + static_cast<std::size_t>(g) * rows_ * columns_ + p * kPanel;
-      kernels().copy_rows(false, static_cast<std::size_t>(rows_), static_cast<std::size_t>(count), from,
-                          static_cast<std::size_t>(columns_), to + g * padded_rows_ * stride, stride);
+      const float* from = weights + elements(g, rows_) * columns_ + p * kPanel;
+      kernels().copy_rows(false, elements(rows_), static_cast<std::size_t>(count), from, elements(columns_),
+                          to + g * padded_rows_ * stride, stride);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/cpu/products.h"
+#include "throughtime/index.h"
 #include "throughtime/model.h"
 
 namespace throughtime::cpu {
@@ -26,8 +27,8 @@ class ForwardPanels {
   int units(int panel) const;  // of this panel: a multiple of kPad
   int columns(int panel) const { return groups_ * units(panel); }
   int depth() const { return depth_; }
-  std::size_t width() const { return static_cast<std::size_t>(groups_) * padded_rows_; }  // over all panels
-  std::size_t column(int panel) const { return static_cast<std::size_t>(panel) * units_ * groups_; }
+  std::size_t width() const { return elements(groups_, padded_rows_); }  // over all panels
+  std::size_t column(int panel) const { return elements(panel, units_) * groups_; }
   const float* panel(int index) const { return data_.data() + column(index) * depth_; }
   Array& numbers() { return data_; }
 
@@ -49,7 +50,7 @@ class BackwardPanels {
   int columns(int panel) const;
   /// Rows to sum over: those that pad the last group are left out.
   int depth() const { return groups_ == 0 ? 0 : (groups_ - 1) * static_cast<int>(padded_rows_) + rows_; }
-  const float* panel(int index) const { return from_ + static_cast<std::size_t>(index) * kPanel * depth_; }
+  const float* panel(int index) const { return from_ + elements(index, kPanel) * depth_; }
   Array& numbers() { return data_; }
   /// Whether the last matrix is read where it is.
   bool in_place() const { return from_ != data_.data(); }

@@ -8,6 +8,7 @@
 #include "engine/cpu/tape.h"
 #include "engine/dropout.h"
 #include "throughtime/engine.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -73,7 +74,7 @@ void gather_inputs(const Context& context, const Window& window, bool training, 
 /// The input of a layer at `slot`: its own copy, or the output of the layer below.
 inline const float* layer_input(Slice& slice, std::size_t k, int slot) {
   const LayerTape& tape = slice.layers[k];
-  if (tape.input.size() > 0) return tape.input.data() + static_cast<std::size_t>(slot) * slice.rows * tape.inputs;
+  if (tape.input.size() > 0) return tape.input.data() + elements(slot, slice.rows) * tape.inputs;
   return slice.state(static_cast<int>(k) - 1, 0, slot + 1);
 }
 

@@ -2,12 +2,13 @@
 #include <cstring>
 
 #include "engine/cpu/passes.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
 void multiply_by_mask(const Context& context, const DropoutSite& site, const Window& window, Slice& slice, int step,
                       int row, float* values, int width) {
-  const std::span<float> mask(slice.mask.data(), static_cast<std::size_t>(width));
+  const std::span<float> mask(slice.mask.data(), elements(width));
   write_mask<float>(site, window.mask_key, mask_step_at(context.model.config().dropout, window, step),
                     window.mask_row + slice.first + row, mask);
   for (int i = 0; i < width; ++i) values[i] *= mask[i];

@@ -1,4 +1,5 @@
 #include "engine/cpu/tape.h"
+#include "throughtime/index.h"
 
 #include <algorithm>
 
@@ -19,7 +20,7 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
   const bool gradient = shape.keep == Keep::gradient, back = shape.keep != Keep::nothing;
   const int count_of_slices = slice_count(shape.batch);
   const std::size_t raw = padded(model.raw_inputs());
-  slices.resize(static_cast<std::size_t>(count_of_slices));
+  slices.resize(elements(count_of_slices));
   int first = 0;
   for (int i = 0; i < count_of_slices; ++i) {
     Slice& slice = slices[i];
@@ -46,7 +47,7 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
     if (back) {
       const int losses = shape.losses == 0 ? shape.steps : std::min(shape.losses, shape.steps);
       slice.d_top = Array(losses * rows * padded(model.top_hidden()));
-      slice.loss_slot.resize(static_cast<std::size_t>(shape.steps));
+      slice.loss_slot.resize(elements(shape.steps));
       slice.d_below = Array(chunk_rows * widest);
       head.d_hidden = Array(head_rows * padded(model.top_hidden()));
       if (packed.head_inner.outputs > 0) head.d_inner = Array(head_rows * (padded(packed.head_inner.outputs) + kSkew));
@@ -71,7 +72,7 @@ void CpuTape::add_layer(const Model& model, Slice& slice, std::size_t index) {
   tape.hidden = hidden;
   tape.inputs = inputs;
   tape.state_plane = (slice.kept + 1) * rows * hidden;
-  tape.saved_plane = static_cast<std::size_t>(back ? slice.kept : 1) * rows * hidden;
+  tape.saved_plane = elements(back ? slice.kept : 1, rows) * hidden;
   tape.states = Array(cell.states * tape.state_plane);
   tape.saved = Array(cell.saved * tape.saved_plane);
   if (index == 0 || model.config().dropout.between > 0) tape.input = Array(slice.kept * rows * inputs);

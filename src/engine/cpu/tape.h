@@ -5,6 +5,7 @@
 
 #include "engine/cpu/packing.h"
 #include "throughtime/engine.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -92,11 +93,11 @@ struct Slice {
   /// dL/dh that the head sent back to row `row` at a step with a loss.
   float* sent_back(int step, int row) {
     const std::size_t width = layers.back().hidden;
-    return d_top.data() + (static_cast<std::size_t>(loss_slot[step]) * rows + row) * width;
+    return d_top.data() + (elements(loss_slot[step], rows) + row) * width;
   }
   float* state(int layer, int tensor, int slot) {
     LayerTape& t = layers[layer];
-    return t.states.data() + tensor * t.state_plane + static_cast<std::size_t>(slot) * rows * t.hidden;
+    return t.states.data() + tensor * t.state_plane + elements(slot, rows) * t.hidden;
   }
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/denormals.h"
+#include "throughtime/index.h"
 
 namespace throughtime::cpu {
 
@@ -20,8 +21,8 @@ void Updater::for_each_block(std::size_t size, ThreadPool& pool, const Task& tas
   const std::size_t blocks = (size + kBlock - 1) / kBlock;
   if (partial_.size() < blocks) partial_.resize(blocks);
   pool.run(static_cast<int>(blocks), [&](int i) {
-    const std::size_t begin = static_cast<std::size_t>(i) * kBlock;
-    task(static_cast<std::size_t>(i), begin, std::min(kBlock, size - begin));
+    const std::size_t begin = elements(i, kBlock);
+    task(elements(i), begin, std::min(kBlock, size - begin));
   });
 }
 

@@ -15,6 +15,7 @@
 #include "engine/ranks/row_exchange.h"
 #include "throughtime/error.h"
 #include "throughtime/forwarding_engine.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -71,7 +72,7 @@ class RankEngine final : public ForwardingEngine {
   }
   Placement& at(Buffer buffer) const {
     if (!buffer) refuse("ranks", "a buffer is needed here, got none");
-    const auto index = static_cast<std::size_t>(buffer.id);
+    const auto index = elements(buffer.id);
     if (index >= placements_.size()) placements_.resize(index + 1);
     return placements_[index];
   }
@@ -185,7 +186,7 @@ void RankEngine::make_whole(Buffer buffer) {
   const Placement placement = at(buffer);
   if (placement.in_parts()) inner().sum_over_ranks(buffer);
   if (placement.by_rows()) {
-    list_all(placement, buffer.size / static_cast<std::size_t>(placement.width));
+    list_all(placement, buffer.size / elements(placement.width));
     share_listed(buffer, placement.width);
   }
   at(buffer) = {};
@@ -209,7 +210,7 @@ void RankEngine::read(Buffer buffer, std::span<double> values) const {
   const Placement placement = at(buffer);
   if (placement.in_parts()) ranks_->all_reduce_sum(values);
   if (!placement.by_rows()) return;
-  list_all(placement, values.size() / static_cast<std::size_t>(placement.width));
+  list_all(placement, values.size() / elements(placement.width));
   exchange_.share(values, placement.width, owners_);
 }
 
@@ -261,7 +262,7 @@ Buffer RankEngine::own_part(Buffer buffer, const Placement& rows, std::size_t wh
   Buffer& room = own_parts_[buffer.size][which];
   if (!room) room = inner().allocate(buffer.size);
   inner().fill(room, 0);
-  inner().gather_rows(buffer, rows.width, own_rows(rows, buffer.size / static_cast<std::size_t>(rows.width)), room);
+  inner().gather_rows(buffer, rows.width, own_rows(rows, buffer.size / elements(rows.width)), room);
   return room;
 }
 
@@ -313,12 +314,11 @@ void RankEngine::apply_update(const UpdateCall& call) {
 }
 
 void RankEngine::gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
-  const bool all_of_rows = indices.size() * static_cast<std::size_t>(width) == rows.size;
+  const bool all_of_rows = indices.size() * elements(width) == rows.size;
   if (at(table).in_parts() && !all_of_rows) make_whole(table);
   if (at(table).by_rows() && at(table).width != width) make_whole(table);
   const Placement from = at(table);
-  const bool fits = from.by_rows() &&
-                    rows.size / static_cast<std::size_t>(width) % static_cast<std::size_t>(from.batch) == 0 &&
+  const bool fits = from.by_rows() && rows.size / elements(width) % elements(from.batch) == 0 &&
                     (all_of_rows || at(rows).whole() || at(rows) == from);
   if (!all_of_rows && !fits) make_whole(rows);
   inner().gather_rows(table, width, indices, rows);

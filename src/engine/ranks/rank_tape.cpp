@@ -1,4 +1,5 @@
 #include "engine/ranks/rank_tape.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
@@ -14,7 +15,7 @@ RankTape::RankTape(Engine& inner, const TapeShape& shape, RowShare share) : Tape
 Buffer RankTape::room(Part& part, Buffer whole, int width) {
   if (!whole) return {};
   const std::size_t entries = part.one_step ? static_cast<std::size_t>(share_.count) : rows_.size();
-  if (!part.own) part.own = inner_.allocate(entries * static_cast<std::size_t>(width));
+  if (!part.own) part.own = inner_.allocate(entries * elements(width));
   return part.own;
 }
 

@@ -1,4 +1,5 @@
 #include "engine/ranks/row_window.h"
+#include "throughtime/index.h"
 
 #include <algorithm>
 
@@ -11,10 +12,9 @@ void cut_entries(const From& whole, int steps, int batch, std::size_t width, Row
                  std::vector<Number>& part) {
   part.clear();
   if (whole.empty()) return;
-  const std::size_t stride = static_cast<std::size_t>(batch) * width,
-                    count = static_cast<std::size_t>(share.count) * width;
-  auto from = whole.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(share.first) * width);
-  part.resize(static_cast<std::size_t>(steps) * count);
+  const std::size_t stride = elements(batch, width), count = elements(share.count, width);
+  auto from = whole.begin() + static_cast<std::ptrdiff_t>(elements(share.first, width));
+  part.resize(elements(steps, count));
   for (auto to = part.begin(); to != part.end(); from += static_cast<std::ptrdiff_t>(stride)) {
     to = std::copy_n(from, count, to);
     if (to == part.end()) break;  // `from` must not run past the end
@@ -47,7 +47,7 @@ void RowWindow::cut_targets(const Window& whole, RowShare share) {
   if (!per_step && targets.layout != TargetLayout::per_row) return;
   const int steps = per_step ? whole.steps : 1;
   cut_entries(targets.labels, steps, whole.batch, 1, share, labels_);
-  cut_entries(targets.values, steps, whole.batch, static_cast<std::size_t>(targets.width), share, values_);
+  cut_entries(targets.values, steps, whole.batch, elements(targets.width), share, values_);
   window_.targets.labels = labels_;
   window_.targets.values = values_;
 }

@@ -4,6 +4,7 @@
 #include "engine/reference/linear.h"
 #include "engine/reference/passes.h"
 #include "engine/targets.h"
+#include "throughtime/index.h"
 
 namespace throughtime::reference {
 namespace {
@@ -25,8 +26,7 @@ void pull_back_step(const Pass& pass, std::size_t k, int step, int row, const do
   call.saved = pass.tape.saved(step, row, k);
   call.state = pass.state_before(step, row) + layer.state_offset;
   call.next = pass.tape.state(step + 1, row) + layer.state_offset;
-  call.saved_plane = call.state_plane = call.next_plane = call.d_plane = call.d_block =
-      static_cast<std::size_t>(hidden);
+  call.saved_plane = call.state_plane = call.next_plane = call.d_plane = call.d_block = elements(hidden);
   call.d_next = d_after;
   call.d_state = d_before;
   call.d_gated = work.d_gated.data();
@@ -35,7 +35,7 @@ void pull_back_step(const Pass& pass, std::size_t k, int step, int row, const do
   layer.cell->reference.backward(call);
   if (shape.late_rows > 0) {
     std::fill_n(work.d_gated.data(), hidden, 0.0);
-    add_transposed(shape.late_rows * hidden, hidden, weights + static_cast<std::size_t>(early_rows) * hidden,
+    add_transposed(shape.late_rows * hidden, hidden, weights + elements(early_rows, hidden),
                    work.d_recurrent_gates.data() + early_rows, work.d_gated.data());
     layer.cell->reference.backward_early(call);
   }
@@ -61,8 +61,7 @@ void add_layer_gradient(const Pass& pass, std::size_t k, int step, int row, doub
   add_outer(early_rows, hidden, d_recurrent, pass.state_before(step, row) + layer.state_offset, d_weights);
   if (shape.late_rows > 0)
     add_outer(shape.late_rows * hidden, hidden, d_recurrent + early_rows,
-              pass.tape.saved(step, row, k) + shape.gated * hidden,
-              d_weights + static_cast<std::size_t>(early_rows) * hidden);
+              pass.tape.saved(step, row, k) + shape.gated * hidden, d_weights + elements(early_rows, hidden));
   if (layer.bias_hh >= 0) add(shape.recurrent_rows * hidden, d_recurrent, pass.block_of(gradient, layer.bias_hh));
 }
 
@@ -87,7 +86,7 @@ void add_input_gradient(const Pass& pass, int step, int row, double* gradient) {
   const Place place = place_at(pass.window, step, row);
   if (model.embedding >= 0 && !place.padding)
     add(input.embedding, work.d_raw_input.data(),
-        pass.block_of(gradient, model.embedding) + static_cast<std::size_t>(place.token()) * input.embedding);
+        pass.block_of(gradient, model.embedding) + elements(place.token(), input.embedding));
 }
 
 /// One step of one row: d_state [S], dL/d(state after), becomes dL/d(state before).
@@ -116,8 +115,8 @@ void pull_back_row(const Pass& pass, int step, int row, double* d_state, double*
 
 /// Norm and vector of one row's cotangent, entry `tap` of the part.
 void write_tap(const Pass& pass, const PullBackArguments& arguments, int tap, int row, const double* d_state) {
-  const auto size = static_cast<std::size_t>(pass.model.state_size());
-  const std::size_t entry = static_cast<std::size_t>(tap) * pass.window.batch + static_cast<std::size_t>(row);
+  const auto size = elements(pass.model.state_size());
+  const std::size_t entry = elements(tap, pass.window.batch) + elements(row);
   if (arguments.tap_vectors) std::copy_n(d_state, size, arguments.tap_vectors + entry * size);
   if (!arguments.tap_norms) return;
   double squares = 0;
@@ -142,8 +141,8 @@ void add_recurrent_gradient(const Pass& pass, double* gradient) {
 
 void run_backward(const Pass& pass, const PullBackArguments& arguments) {
   const Window& window = pass.window;
-  const auto size = static_cast<std::size_t>(pass.model.state_size());
-  const std::size_t top = static_cast<std::size_t>(pass.model.layers().back().state_offset);
+  const auto size = elements(pass.model.state_size());
+  const std::size_t top = elements(pass.model.layers().back().state_offset);
   Workspace& work = pass.tape.work;
   make_effective_weights(pass);
   for (auto& matrix : work.d_effective) std::fill(matrix.begin(), matrix.end(), 0.0);
@@ -154,8 +153,8 @@ void run_backward(const Pass& pass, const PullBackArguments& arguments) {
 
   for (int step = arguments.last - 1; step >= arguments.first; --step) {
     for (int row = 0; row < window.batch; ++row) {
-      double* d_state = work.d_state.data() + static_cast<std::size_t>(row) * size;
-      const std::size_t entry = static_cast<std::size_t>(step) * window.batch + static_cast<std::size_t>(row);
+      double* d_state = work.d_state.data() + elements(row, size);
+      const std::size_t entry = elements(step, window.batch) + elements(row);
       if (arguments.step_cotangents) add(pass.model.state_size(), arguments.step_cotangents + entry * size, d_state);
       if (arguments.losses && window.weight_at(step, row) != 0)
         head_backward(pass, step, row, d_state + top, arguments.gradient);

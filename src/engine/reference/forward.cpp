@@ -4,6 +4,7 @@
 #include "engine/reference/linear.h"
 #include "engine/reference/passes.h"
 #include "engine/targets.h"
+#include "throughtime/index.h"
 
 namespace throughtime::reference {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 void apply_mask(const Pass& pass, const DropoutSite& site, int step, int row, int width, double* values,
                 bool always = false) {
   if (!(pass.tape.training || always) || !site.active()) return;
-  const std::span mask(pass.tape.work.mask.data(), static_cast<std::size_t>(width));
+  const std::span mask(pass.tape.work.mask.data(), elements(width));
   write_mask(site, pass.window.mask_key, mask_step_at(pass.model.config().dropout, pass.window, step),
              pass.window.mask_row + row, mask);
   for (int i = 0; i < width; ++i) values[i] *= mask[i];
@@ -52,16 +53,15 @@ void step_layer(const Pass& pass, std::size_t k, const double* x, const double* 
   call.options = &layer.options;
   call.input = input;
   call.recurrent = shape.joint ? nullptr : recurrent;
-  call.input_block = call.recurrent_block = static_cast<std::size_t>(hidden);
+  call.input_block = call.recurrent_block = elements(hidden);
   call.state = before;
   call.next = after;
   call.saved = saved;
-  call.state_plane = call.next_plane = call.saved_plane = static_cast<std::size_t>(hidden);
+  call.state_plane = call.next_plane = call.saved_plane = elements(hidden);
   if (shape.late_rows > 0) {
     layer.cell->reference.forward_early(call);
-    affine(shape.late_rows * hidden, hidden, weights + static_cast<std::size_t>(early_rows) * hidden,
-           saved + shape.gated * hidden, recurrent_bias ? recurrent_bias + early_rows : nullptr,
-           recurrent + early_rows);
+    affine(shape.late_rows * hidden, hidden, weights + elements(early_rows, hidden), saved + shape.gated * hidden,
+           recurrent_bias ? recurrent_bias + early_rows : nullptr, recurrent + early_rows);
   }
   layer.cell->reference.forward(call);
 }
@@ -91,7 +91,7 @@ void step_row(const Pass& pass, int step, int row) {
 void evaluate_head(const Pass& pass, int step, int row, const UnrollOutputs& out) {
   const HeadKernels<double>& kernels = pass.model.head().reference;
   const int width = pass.model.outputs();
-  const std::size_t entry = static_cast<std::size_t>(step) * pass.window.batch + static_cast<std::size_t>(row);
+  const std::size_t entry = elements(step, pass.window.batch) + elements(row);
   const double weight = pass.window.weight_at(step, row);
   double* z = pass.tape.work.outputs.data();
   double loss = 0;
@@ -104,7 +104,7 @@ void evaluate_head(const Pass& pass, int step, int row, const UnrollOutputs& out
   if (out.losses) out.losses[entry] = loss;
   if (out.loss_sum) *out.loss_sum += weight * loss;
   if (!out.predictions) return;
-  double* predictions = out.predictions + entry * static_cast<std::size_t>(width);
+  double* predictions = out.predictions + entry * elements(width);
   std::fill_n(predictions, width, 0.0);
   if (weight != 0) {
     kernels.predict(width, z);
@@ -115,7 +115,7 @@ void evaluate_head(const Pass& pass, int step, int row, const UnrollOutputs& out
 /// Copies the states after `step` steps if they are the next ones asked for.
 void hand_out_states(const Pass& pass, int step, const UnrollOutputs& out, std::size_t& handed_out) {
   if (handed_out == out.state_steps.size() || out.state_steps[handed_out] != step) return;
-  const std::size_t size = static_cast<std::size_t>(pass.window.batch) * pass.model.state_size();
+  const std::size_t size = elements(pass.window.batch, pass.model.state_size());
   std::copy_n(pass.tape.state(step, 0), size, out.states + handed_out * size);
   ++handed_out;
 }
@@ -142,8 +142,8 @@ void gather_input(const Pass& pass, int step, int row) {
   if (place.padding) return;
   if (input.vocabulary > 0 && input.tokens == TokenInput::one_hot) raw[place.token()] = 1.0;
   if (input.vocabulary > 0 && input.tokens == TokenInput::embedding)
-    std::copy_n(pass.block(pass.model.embedding) + static_cast<std::size_t>(place.token()) * input.embedding,
-                input.embedding, raw.data());
+    std::copy_n(pass.block(pass.model.embedding) + elements(place.token(), input.embedding), input.embedding,
+                raw.data());
   if (input.reals > 0) std::copy_n(place.reals(), input.reals, raw.end() - input.reals);
 }
 

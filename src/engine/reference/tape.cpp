@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/checks.h"
+#include "throughtime/index.h"
 
 namespace throughtime::reference {
 namespace {
@@ -10,13 +11,13 @@ namespace {
 std::vector<std::size_t> saved_offsets(const Model& model) {
   std::vector<std::size_t> offsets = {0};
   for (const Layer& layer : model.layers())
-    offsets.push_back(offsets.back() + static_cast<std::size_t>(layer.cell->shape.saved) * layer.hidden);
+    offsets.push_back(offsets.back() + elements(layer.cell->shape.saved, layer.hidden));
   return offsets;
 }
 
 std::vector<std::size_t> input_offsets(const Model& model) {
   std::vector<std::size_t> offsets = {0};
-  for (const Layer& layer : model.layers()) offsets.push_back(offsets.back() + static_cast<std::size_t>(layer.inputs));
+  for (const Layer& layer : model.layers()) offsets.push_back(offsets.back() + elements(layer.inputs));
   return offsets;
 }
 
@@ -31,7 +32,7 @@ Workspace::Workspace(const Model& model, int batch) {
   int input_width = model.inputs(), input_rows = 0, recurrent_rows = 0, hidden = 0;
   for (const Layer& layer : model.layers()) {
     const CellShape& shape = layer.cell->shape;
-    const std::size_t matrix = static_cast<std::size_t>(shape.recurrent_rows) * layer.hidden * layer.hidden;
+    const std::size_t matrix = elements(shape.recurrent_rows, layer.hidden) * layer.hidden;
     effective.emplace_back(matrix);
     d_effective.emplace_back(matrix);
     input_width = std::max(input_width, layer.inputs);
@@ -39,7 +40,7 @@ Workspace::Workspace(const Model& model, int batch) {
     recurrent_rows = std::max(recurrent_rows, shape.recurrent_rows * layer.hidden);
     hidden = std::max(hidden, layer.hidden);
   }
-  const auto size = [](int n) { return static_cast<std::size_t>(n); };
+  const auto size = [](int n) { return elements(n); };
   zero_state.resize(size(model.state_size()));
   for (auto* vector : {&raw_input, &d_raw_input}) vector->resize(size(model.raw_inputs()));
   mask.resize(size(std::max({input_width, hidden, model.outputs()})));
@@ -70,8 +71,7 @@ ReferenceTape::ReferenceTape(const Model& model, const TapeShape& shape)
       work(model, shape.batch),
       saved_offset_(saved_offsets(model)),
       input_offset_(input_offsets(model)),
-      states_(shape.keep == Keep::nothing ? 2 : shape.steps + 1, shape.batch,
-              static_cast<std::size_t>(model.state_size())),
+      states_(shape.keep == Keep::nothing ? 2 : shape.steps + 1, shape.batch, elements(model.state_size())),
       saved_(shape.keep == Keep::nothing ? 1 : shape.steps, shape.batch, saved_offset_.back()),
       inputs_(shape.keep == Keep::gradient ? shape.steps : 1, shape.batch, input_offset_.back()) {}
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "throughtime/engine.h"
+#include "throughtime/index.h"
 
 namespace throughtime::reference {
 
@@ -11,11 +12,8 @@ namespace throughtime::reference {
 class Ring {
  public:
   Ring(int slots, int batch, std::size_t width)
-      : slots_(slots), batch_(batch), width_(width), numbers_(static_cast<std::size_t>(slots) * batch * width) {}
-  double* at(int step, int row) {
-    return numbers_.data() +
-           (static_cast<std::size_t>(step % slots_) * batch_ + static_cast<std::size_t>(row)) * width_;
-  }
+      : slots_(slots), batch_(batch), width_(width), numbers_(elements(slots, batch) * width) {}
+  double* at(int step, int row) { return numbers_.data() + (elements(step % slots_, batch_) + elements(row)) * width_; }
   std::size_t bytes() const { return numbers_.size() * sizeof(double); }
 
  private:

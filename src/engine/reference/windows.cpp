@@ -5,6 +5,7 @@
 #include "engine/reference/passes.h"
 #include "engine/reference/reference_engine.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace reference {
@@ -25,7 +26,7 @@ std::unique_ptr<Tape> ReferenceEngine::make_tape(const TapeShape& shape) {
 void ReferenceEngine::unroll(const UnrollCall& call) {
   check_unroll(model_, call);
   ReferenceTape& tape = own_tape("unroll", call.tape, model_);
-  const std::size_t size = static_cast<std::size_t>(call.window.batch) * model_.state_size();
+  const std::size_t size = elements(call.window.batch, model_.state_size());
   const UnrollOutputs outputs{change_or_null(call.losses),      change_or_null(call.loss_sum),
                               change_or_null(call.correct_sum), change_or_null(call.predictions),
                               change_or_null(call.states),      call.state_steps};

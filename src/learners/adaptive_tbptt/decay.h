@@ -78,6 +78,9 @@ double max_slope(const std::vector<double>& y, int first, int last, bool from_fi
 /// `slopes`: room for one number per pair of lags.
 double quantile_slope(const std::vector<double>& y, int first, int last, double alpha, std::vector<double>& slopes);
 
+/// How much larger a relative bias of delta makes the bound of Theorem 2 on the gradient: 1 / (1 - delta).
+inline double bias_factor(double delta) { return 1 / (1 - delta); }
+
 /// With as many lags as a row of `row_steps` steps (0: endless) has after the burn-in, at most 100, where open.
 EstimateConfig with_fitting_lags(EstimateConfig config, std::int64_t row_steps);
 /// The options that a configuration of `lags` lags describes; refuses values that cannot be.

@@ -16,6 +16,8 @@ void describe(BpttConfig& config, OptionList& list) {
 
 void check_learner(const BpttConfig& config, const Model& model, const StretchShape& shape) {
   check_shape(shape);
+  if (!config.aux_losses && (config.windows != 0 || config.window_length != 0))
+    refuse("bptt", "windows and window_length are those of aux_losses, which is false; leave them out, or set it");
   if (!config.aux_losses) return;
   if (config.memory == BpttMemory::recompute) refuse("bptt", "aux_losses need memory = full, got recompute");
   const SequenceCut cut("bptt", {config.windows, config.window_length, config.remainder}, shape);

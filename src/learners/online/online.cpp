@@ -32,10 +32,9 @@ class StepPredictor {
   StepPredictor(Engine& engine, int slots)
       : engine_(engine),
         tape_(engine.make_tape({.steps = 1, .batch = 1, .keep = Keep::nothing})),
-        output_(engine.allocate(static_cast<std::size_t>(engine.model().outputs()))),
-        predictions_(static_cast<std::size_t>(slots) * output_.size) {
-    for (int slot = 0; slot < slots; ++slot)
-      states_.push_back(engine.allocate(static_cast<std::size_t>(engine.model().state_size())));
+        output_(engine.allocate(elements(engine.model().outputs()))),
+        predictions_(elements(slots, output_.size)) {
+    for (int slot = 0; slot < slots; ++slot) states_.push_back(engine.allocate(elements(engine.model().state_size())));
     window_.steps = window_.batch = 1;
     window_.sources = {&source_, 1};
     window_.start = {0};
@@ -49,7 +48,7 @@ class StepPredictor {
     source_.values = x.reals;
     const std::size_t tokens = engine_.model().config().input.vocabulary > 0 ? 1 : 0;
     source_.tokens = {&x.token, tokens};
-    const Buffer state = states_[static_cast<std::size_t>(slot)];
+    const Buffer state = states_[slot];
     engine_.unroll({.window = window_,
                     .parameters = parameters,
                     .tape = *tape_,
@@ -57,13 +56,12 @@ class StepPredictor {
                     .initial_state = state,
                     .final_state = state,
                     .predictions = output_});
-    const auto prediction =
-        std::span(predictions_).subspan(static_cast<std::size_t>(slot) * output_.size, output_.size);
+    const auto prediction = std::span(predictions_).subspan(elements(slot, output_.size), output_.size);
     engine_.read(output_, prediction);
     return prediction;
   }
 
-  void reset(int slot) { engine_.fill(states_[static_cast<std::size_t>(slot)], 0); }
+  void reset(int slot) { engine_.fill(states_[slot], 0); }
   /// [B, outputs]: the last prediction of each slot.
   std::span<const double> all() const { return predictions_; }
 
@@ -96,7 +94,7 @@ struct OnlineLearner::Parts {
         schedule(given.schedule, given.rate),
         rate([this](std::int64_t update) { return schedule.rate(update, epoch()); }),
         predictor(engine, given.slots),
-        open(static_cast<std::size_t>(given.slots), 0),
+        open(elements(given.slots), 0),
         fresh(open.size(), 1),
         weight(open.size(), 0.0f),
         flag(open.size(), StepFlag::hold) {
@@ -148,7 +146,7 @@ struct OnlineLearner::Parts {
 
   /// Puts a checked step into the open round.
   void take(int slot, const StepInput& x, const StepTarget& y) {
-    const auto at = static_cast<std::size_t>(slot);
+    const auto at = elements(slot);
     if (flag[at] != StepFlag::hold) end_round();
     ring.put(slot, x, y);
     weight[at] = y.known() ? 1.0f : 0.0f;
@@ -204,7 +202,7 @@ struct OnlineLearner::Parts {
     archive.integer("stretch_steps", stretch.steps);
     archive.integer_list("stretch_reset", stretch.flags);
     archive.numbers("stretch_weight", stretch_weights);
-    const std::size_t entries = static_cast<std::size_t>(std::max(0, stretch.steps)) * slots;
+    const std::size_t entries = elements(std::max(0, stretch.steps)) * slots;
     if (open.size() != slots || fresh.size() != slots || flag.size() != slots || weights.size() != slots ||
         stretch.steps < 0 || stretch.steps >= needs.steps || stretch.flags.size() != entries ||
         stretch_weights.size() != entries)
@@ -238,14 +236,14 @@ std::span<const double> OnlineLearner::observe(int slot, const StepInput& x, con
   const FlushDenormals flush;  // once for the prediction and what is learned from it
   parts_->require_slot(slot);
   parts_->check_step(x, y);
-  if (parts_->flag[static_cast<std::size_t>(slot)] != StepFlag::hold) parts_->end_round();
+  if (parts_->flag[slot] != StepFlag::hold) parts_->end_round();
   const std::span<const double> prediction = parts_->predictor.step(slot, x, parts_->trainee.parameters);
   parts_->take(slot, x, y);
   return prediction;
 }
 
 std::span<const double> OnlineLearner::observe_all(std::span<const float> x, std::span<const float> y) {
-  const auto slots = static_cast<std::size_t>(parts_->config.slots);
+  const auto slots = elements(parts_->config.slots);
   const std::size_t reals = x.size() / slots, outputs = y.size() / slots;
   if (x.size() % slots != 0 || y.size() % slots != 0)
     refuse(speaker, "every slot needs its share: {} slots, got {} inputs and {} targets", slots, x.size(), y.size());
@@ -278,7 +276,7 @@ void OnlineLearner::end_round() {
 
 void OnlineLearner::reset(int slot) {
   parts_->require_slot(slot);
-  const auto at = static_cast<std::size_t>(slot);
+  const auto at = elements(slot);
   if (parts_->flag[at] != StepFlag::hold) parts_->end_round();
   parts_->predictor.reset(slot);
   parts_->open[at] = 0;

@@ -10,12 +10,11 @@ namespace throughtime {
 PastPlaces::PastPlaces(const StepRing& ring, std::uint64_t seed)
     : ring_(ring),
       random_(seed, Purpose::past_places),
-      weight_(ring.capacity() * static_cast<std::size_t>(ring.slots())),
+      weight_(ring.capacity() * elements(ring.slots())),
       flag_(weight_.size()) {}
 
 std::size_t PastPlaces::entry(std::int64_t position, int slot) const {
-  return static_cast<std::size_t>(position) % ring_.capacity() * static_cast<std::size_t>(ring_.slots()) +
-         static_cast<std::size_t>(slot);
+  return elements(position) % ring_.capacity() * elements(ring_.slots()) + elements(slot);
 }
 
 void PastPlaces::note(std::span<const float> weight, std::span<const StepFlag> flag) {
@@ -59,9 +58,9 @@ const Window& PastPlaces::places(std::uint64_t draw, int rows, int steps) {
   window_.steps = steps;
   window_.batch = rows;
   window_.sources = ring_.sources();
-  window_.source.resize(static_cast<std::size_t>(rows));
-  window_.start.resize(static_cast<std::size_t>(rows));
-  window_.weight.assign(static_cast<std::size_t>(steps) * static_cast<std::size_t>(rows), 0.0f);
+  window_.source.resize(elements(rows));
+  window_.start.resize(elements(rows));
+  window_.weight.assign(elements(steps, rows), 0.0f);
   window_.flags.resize(window_.weight.size());
   window_.mask_key = random_.below(UINT64_MAX, draw, 0, 2);
   for (int row = 0; row < rows; ++row) aim(row, draw_place(draw, row));
@@ -69,11 +68,11 @@ const Window& PastPlaces::places(std::uint64_t draw, int rows, int steps) {
 }
 
 void PastPlaces::aim(int row, const Place& place) {
-  const auto r = static_cast<std::size_t>(row), rows = window_.source.size();
+  const auto r = elements(row), rows = window_.source.size();
   window_.source[r] = place.slot;
   window_.start[r] = place.end - window_.steps + 1;
   for (int step = 0; step < window_.steps; ++step)
-    window_.flags[static_cast<std::size_t>(step) * rows + r] = flag_[entry(window_.start[r] + step, place.slot)];
+    window_.flags[elements(step, rows) + r] = flag_[entry(window_.start[r] + step, place.slot)];
   window_.weight[window_.weight.size() - rows + r] = weight_[entry(place.end, place.slot)];
 }
 

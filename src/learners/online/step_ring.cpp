@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
 StepRing::StepRing(const Model& model, int slots, int capacity)
-    : slots_(slots), capacity_(static_cast<std::size_t>(capacity)), written_(static_cast<std::size_t>(slots)) {
+    : slots_(slots), capacity_(elements(capacity)), written_(elements(slots)) {
   const InputConfig& input = model.config().input;
   const bool labels = model.head().target == TargetKind::label_or_distribution;
   reals_ = make_channel<float>(input.reals);
@@ -20,18 +21,18 @@ StepRing::StepRing(const Model& model, int slots, int capacity)
 
 template <class T>
 StepRing::Channel<T> StepRing::make_channel(int width) const {
-  const auto numbers = static_cast<std::size_t>(width);
-  return {numbers, std::vector<T>(static_cast<std::size_t>(slots_) * 2 * capacity_ * numbers)};
+  const auto numbers = elements(width);
+  return {numbers, std::vector<T>(elements(slots_) * 2 * capacity_ * numbers)};
 }
 
 template <class T>
 std::size_t StepRing::place(const Channel<T>& channel, int slot, std::size_t row) const {
-  return (static_cast<std::size_t>(slot) * 2 * capacity_ + row) * channel.width;
+  return (elements(slot) * 2 * capacity_ + row) * channel.width;
 }
 
 template <class T>
 void StepRing::write(Channel<T>& channel, int slot, std::span<const T> values) {
-  const std::size_t row = static_cast<std::size_t>(position_) % capacity_;
+  const std::size_t row = elements(position_) % capacity_;
   for (const std::size_t copy : {row, row + capacity_}) {
     const auto to = channel.numbers.begin() + static_cast<std::ptrdiff_t>(place(channel, slot, copy));
     if (values.empty())
@@ -46,12 +47,12 @@ void StepRing::put(int slot, const StepInput& x, const StepTarget& y) {
   write(tokens_, slot, {&x.token, 1});
   write(targets_, slot, y.values);
   write(labels_, slot, {&y.label, 1});
-  written_[static_cast<std::size_t>(slot)] = 1;
+  written_[slot] = 1;
 }
 
 void StepRing::advance() {
   for (int slot = 0; slot < slots_; ++slot)
-    if (written_[static_cast<std::size_t>(slot)] == 0) put(slot, {.token = 0}, {});
+    if (written_[slot] == 0) put(slot, {.token = 0}, {});
   std::fill(written_.begin(), written_.end(), std::uint8_t{0});
   ++position_;
   aim_sources();
@@ -59,7 +60,7 @@ void StepRing::advance() {
 
 template <class T>
 std::span<const T> StepRing::view(const Channel<T>& channel, int slot) const {
-  const auto position = static_cast<std::size_t>(position_);
+  const auto position = elements(position_);
   const std::size_t first = position > capacity_ ? position % capacity_ : 0;
   return std::span<const T>(channel.numbers)
       .subspan(place(channel, slot, first), std::min(position, capacity_) * channel.width);
@@ -67,8 +68,8 @@ std::span<const T> StepRing::view(const Channel<T>& channel, int slot) const {
 
 void StepRing::aim_sources() {
   for (int slot = 0; slot < slots_; ++slot) {
-    Source& source = sources_[static_cast<std::size_t>(slot)];
-    source.steps = std::min(static_cast<std::size_t>(position_), capacity_);
+    Source& source = sources_[slot];
+    source.steps = std::min(elements(position_), capacity_);
     source.first = position_ - static_cast<std::int64_t>(source.steps);
     source.reals = static_cast<int>(reals_.width);
     source.target_width = static_cast<int>(targets_.width);
@@ -97,7 +98,7 @@ void StepRing::archive(Archive& archive) {
   integers("tokens", tokens_);
   integers("labels", labels_);
   archive.integer_list("written", written_);
-  if (position_ < 0 || written_.size() != static_cast<std::size_t>(slots_))
+  if (position_ < 0 || written_.size() != elements(slots_))
     refuse("online", "the saved steps are those of another stream");
   aim_sources();
 }

@@ -7,6 +7,7 @@
 
 #include "throughtime/archive.h"
 #include "throughtime/engine.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
@@ -28,7 +29,7 @@ class StateRing {
   void archive(Archive& archive);
 
  private:
-  std::size_t slot(std::int64_t position) const { return static_cast<std::size_t>(position / spacing) % slots_.size(); }
+  std::size_t slot(std::int64_t position) const { return elements(position / spacing) % slots_.size(); }
 
   std::string_view speaker_;
   Engine& engine_;

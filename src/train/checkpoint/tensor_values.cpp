@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/checkpoint/safetensors.h"
 
 namespace throughtime {
@@ -52,7 +53,7 @@ double from_float16(std::uint16_t bits) {
 
 std::size_t Tensor::size() const {
   std::size_t count = 1;
-  for (const std::int64_t length : shape) count *= static_cast<std::size_t>(length);
+  for (const std::int64_t length : shape) count *= elements(length);
   return count;
 }
 

@@ -42,7 +42,7 @@ std::string choice_text(const Diagnosis& diagnosis) {
 
 std::string own_text(const Diagnosis& diagnosis) {
   const int k = std::min(diagnosis.truncation, diagnosis.lags);
-  const TruncationFacts& facts = diagnosis.lengths[static_cast<std::size_t>(k)];
+  const TruncationFacts& facts = diagnosis.lengths[k];
   std::string text = fmt::format("The configuration's own K = {} has an estimated bias {} {}", diagnosis.truncation,
                                  k < diagnosis.truncation ? "of at most" : "of",
                                  std::isfinite(facts.relative_bias) ? percent(facts.relative_bias) : "without bound");

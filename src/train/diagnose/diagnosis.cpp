@@ -5,10 +5,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "learners/adaptive_tbptt/convergence.h"
 #include "learners/adaptive_tbptt/lag_gradients.h"
 #include "learners/adaptive_tbptt/phi.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/options/options.h"
 
 namespace throughtime {
@@ -30,7 +30,7 @@ class WindowBytes {
     loss_ = bytes(2, 2) - one_;
   }
   std::size_t of(int truncation) const {
-    const auto k = static_cast<std::size_t>(std::max(1, truncation));
+    const auto k = elements(std::max(1, truncation));
     return one_ + (2 * k - 1) * cell_ + (k - 1) * loss_;
   }
 
@@ -93,7 +93,7 @@ EstimateConfig estimate_config(Trainer& trainer, const DiagnosisRequest& request
 void add_lengths(Diagnosis& diagnosis, const DecayEstimate& estimate, const std::vector<double>& measured,
                  const WindowBytes& bytes) {
   for (int k = 0; k <= diagnosis.lags; ++k) {
-    const auto index = static_cast<std::size_t>(k);
+    const auto index = elements(k);
     TruncationFacts facts{.truncation = k,
                           .phi = estimate.phi()[index],
                           .absolute_bias = estimate.absolute_bias(k),
@@ -119,7 +119,7 @@ void add_choices(Diagnosis& diagnosis, const DecayEstimate& estimate, const Wind
                             .reached = estimate.relative_bias(k) < delta,
                             .activation_bytes = bytes.of(k),
                             .bound_factor = bias_factor(delta)};
-    if (k <= diagnosis.lags) choice.measured_bias = diagnosis.lengths[static_cast<std::size_t>(k)].measured_bias;
+    if (k <= diagnosis.lags) choice.measured_bias = diagnosis.lengths[k].measured_bias;
     diagnosis.choices.push_back(choice);
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "throughtime/engine.h"
+#include "throughtime/index.h"
 #include "throughtime/random.h"
 
 namespace throughtime {
@@ -69,7 +70,7 @@ class Problem {
     draw_window();
     draw_targets();
     parameters_ = draws_.vector(model_.parameters().size(), 0.7);
-    const std::size_t states = static_cast<std::size_t>(window_.batch) * model_.state_size();
+    const std::size_t states = elements(window_.batch, model_.state_size());
     initial_state_ = draws_.vector(states, 0.5);
     end_cotangent_ = draws_.vector(states, 1.0);
   }
@@ -85,7 +86,7 @@ class Problem {
   void draw_window() {
     window_.steps = draws_.integer(3, 6);
     window_.batch = draws_.integer(2, 3);
-    const std::size_t entries = static_cast<std::size_t>(window_.steps) * window_.batch;
+    const std::size_t entries = elements(window_.steps, window_.batch);
     for (int row = 0; row < window_.batch; ++row)
       window_.start.push_back(static_cast<std::int64_t>(row) * window_.steps);
     for (std::size_t i = 0; i < entries * model_.config().input.reals; ++i)
@@ -113,7 +114,7 @@ class Problem {
       if (!intervals) return;
     }
     for (std::size_t i = 0; i < entries; ++i) {
-      std::vector<double> target(static_cast<std::size_t>(width));
+      std::vector<double> target(elements(width));
       double sum = 0;
       for (double& value : target) sum += value = draws_.between(0.1, 0.9);
       for (const double value : target) targets_.push_back(static_cast<float>(classes ? value / sum : value));

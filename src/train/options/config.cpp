@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/options/assign.h"
 #include "train/options/options.h"
 #include "train/options/toml_document.h"
@@ -22,7 +23,7 @@ struct ConfigArm {
 namespace {
 
 void require_one_or_each(const std::string& where, const char* key, std::size_t entries, int layers) {
-  if (entries != 1 && entries != static_cast<std::size_t>(layers))
+  if (entries != 1 && entries != elements(layers))
     refuse("config", "{}: {} must have one entry, or one for each of the {} layers (model.layers), got {}", where, key,
            layers, entries);
 }
@@ -93,8 +94,7 @@ RunConfig ConfigFile::config(const std::string& arm, const std::vector<std::stri
   RunConfig config = parts_->base;
   const auto chosen = std::find(arms_.begin(), arms_.end(), arm);
   if (!arm.empty() && chosen == arms_.end()) refuse_name(parts_->path, "arm", arm, arms_);
-  if (!arm.empty())
-    assign_tables(config, parts_->arms[static_cast<std::size_t>(chosen - arms_.begin())].overrides, parts_->path);
+  if (!arm.empty()) assign_tables(config, parts_->arms[chosen - arms_.begin()].overrides, parts_->path);
   const std::filesystem::path folder = std::filesystem::absolute(parts_->path).parent_path();
   make_paths_absolute(config, folder);
   if (!config.run.directory.empty()) config.run.directory = (folder / config.run.directory).string();

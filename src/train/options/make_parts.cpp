@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 const T& of_layer(const std::vector<T>& list, int layer) {
-  return list.size() == 1 ? list.front() : list[static_cast<std::size_t>(layer)];
+  return list.size() == 1 ? list.front() : list[layer];
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::vector<std::string> readers_of(const std::vector<const Row*>& rows, std::st
 void describe(LearnerConfig& config, OptionList& list) {
   list.add_name("name", config.name, "training method", names_of_rows(all_learners()));
   for (const LearnerType* learner : all_learners()) {
-    const OptionList::Scope scope(list, learner->name, {{"learner", {learner->name}}});
+    const OptionList::Scope scope(list, learner->name, {{UserKind::learner, {learner->name}}});
     learner->describe(config, list);
   }
 }
@@ -39,9 +39,9 @@ void describe(ModelOptions& config, OptionList& list) {
   list.add("hidden", config.hidden, "hidden units of every layer, or one width for each", between(1, 65536));
   list.add("layers", config.layers, "number of layers", between(1, 64));
   list.add("step", config.cell_options.step, "epsilon, the step size", above(0));
-  list.used_by("cell", readers_of(all_cells(), "step"));
+  list.used_by(UserKind::cell, readers_of(all_cells(), "step"));
   list.add("diffusion", config.cell_options.diffusion, "gamma, the diffusion", at_least(0));
-  list.used_by("cell", readers_of(all_cells(), "diffusion"));
+  list.used_by(UserKind::cell, readers_of(all_cells(), "diffusion"));
   list.add("embedding", config.embedding, "width of token embeddings; 0: tokens enter one-hot", between(0, 65536));
   list.add("tied", config.tied, "the output matrix is the embedding matrix");
   list.add("encoder", config.encoder, "width of a linear encoder before the first layer; 0: none", between(0, 65536));
@@ -57,14 +57,16 @@ void describe(ModelOptions& config, OptionList& list) {
            "dropout_logits in evaluations too, as FPTT's released code has it");
   list.add("initialise", config.initialise.rule, "rule for the first weights");
   list.add("initialise_range", config.initialise.range, "weights in +- this", at_least(0));
-  list.used_by("initialise", {std::string(name_of(InitialiseRule::uniform))});
+  list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::uniform))});
   list.add("recurrent_scale", config.initialise.recurrent_scale, "scale of the recurrent weights", at_least(0));
-  list.used_by("initialise", {std::string(name_of(InitialiseRule::antisymmetric))});
+  list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::antisymmetric))});
   list.add("forget_bias", config.initialise.forget_bias, "added to the forget gate's first bias");
 }
 
 void describe_rule(OptimizerConfig& rule, OptionList& list) {
-  const auto read_by = [&](std::string_view field) { list.used_by("optimizer", readers_of(all_optimizers(), field)); };
+  const auto read_by = [&](std::string_view field) {
+    list.used_by(UserKind::optimizer, readers_of(all_optimizers(), field));
+  };
   list.add("momentum", rule.momentum, "mu", below_one(0));
   read_by("momentum");
   list.add("beta1", rule.beta1, "smoothing of the gradient", below_one(0));
@@ -84,7 +86,7 @@ void describe(OptimizerOptions& config, OptionList& list) {
   const auto of_schedules = [&](std::initializer_list<ScheduleRule> rules) {
     std::vector<std::string> names;
     for (const ScheduleRule rule : rules) names.emplace_back(name_of(rule));
-    list.used_by("schedule", std::move(names));
+    list.used_by(UserKind::schedule, std::move(names));
   };
   list.add_name("name", config.rule.name, "update rule", names_of_rows(all_optimizers()));
   list.add("rate", config.rate, "learning rate", at_least(0));
@@ -105,7 +107,7 @@ void describe(TrainOptions& config, OptionList& list) {
   list.add("seed", config.seed, "seed of every random number", at_least(0));
   list.add("iterations_per_epoch", config.iterations_per_epoch, "generated tasks and streams: what counts as one epoch",
            at_least(1));
-  const OptionList::Scope batches(list, "", {{"command", {"train"}}});
+  const OptionList::Scope batches(list, "", {{UserKind::command, {"train"}}});
   list.add("iterations", config.iterations, "batches to learn from", at_least(1));
   list.add("epochs", config.epochs, "passes over the training data instead of train.iterations; 0: off", at_least(0));
   list.add("batch", config.batch, "sequences in a batch", between(1, 65536));
@@ -125,7 +127,7 @@ void describe(RunOptions& config, OptionList& list) {
   list.add("directory", config.directory, "where the run's files go; empty: runs/NAME");
   list.add("checkpoint_every", config.checkpoint_every,
            "iterations between checkpoints; 0: only at the end, at a stop and at a better validation", at_least(0));
-  list.used_by("command", {"train"});
+  list.used_by(UserKind::command, {"train"});
 }
 
 void describe(StreamOptions& config, OptionList& list) {
@@ -160,14 +162,24 @@ std::vector<std::string> meant_keys(const OptionList& list, const std::string& k
 }
 
 /// The names of one kind (OptionUsers) that are at work in a run.
-std::vector<std::string> at_work(const std::string& kind, const RunConfig& config, std::string_view command) {
-  if (kind == "learner") return {config.learner.name};
-  if (kind == "task") return {config.task.name};
-  if (kind == "cell") return config.model.cell;
-  if (kind == "optimizer") return {config.optimizer.rule.name};
-  if (kind == "schedule") return {std::string(name_of(config.optimizer.schedule.rule))};
-  if (kind == "initialise") return {std::string(name_of(config.model.initialise.rule))};
-  return {std::string(command)};
+std::vector<std::string> at_work(UserKind kind, const RunConfig& config, std::string_view command) {
+  switch (kind) {
+    case UserKind::task:
+      return {config.task.name};
+    case UserKind::learner:
+      return {config.learner.name};
+    case UserKind::cell:
+      return config.model.cell;
+    case UserKind::optimizer:
+      return {config.optimizer.rule.name};
+    case UserKind::schedule:
+      return {std::string(name_of(config.optimizer.schedule.rule))};
+    case UserKind::initialise:
+      return {std::string(name_of(config.model.initialise.rule))};
+    case UserKind::command:
+      return {std::string(command)};
+  }
+  return {};
 }
 
 bool any_at_work(const OptionUsers& users, const RunConfig& config, std::string_view command) {
@@ -189,7 +201,7 @@ OptionList options_of(RunConfig& config) {
   table("optimizer", config.optimizer);
   table("train", config.train);
   table("run", config.run);
-  table("stream", config.stream, {{"command", {"stream"}}});
+  table("stream", config.stream, {{UserKind::command, {"stream"}}});
   return list;
 }
 
@@ -216,8 +228,9 @@ void require_used(const std::vector<std::string>& assignments, const std::vector
     if (configs.empty() || std::ranges::any_of(configs, uses)) continue;
     for (const OptionUsers& users : option.users) {
       if (any_at_work(users, configs.front(), command)) continue;
-      refuse("config", "--set: {} is an option of the {} {}; here the {} is {}", option.key, users.kind,
-             fmt::join(users.names, ", "), users.kind, fmt::join(at_work(users.kind, configs.front(), command), ", "));
+      refuse("config", "--set: {} is an option of the {} {}; here the {} is {}", option.key, name_of(users.kind),
+             fmt::join(users.names, ", "), name_of(users.kind),
+             fmt::join(at_work(users.kind, configs.front(), command), ", "));
     }
   }
 }

@@ -94,7 +94,7 @@ std::vector<Section> sections(const OptionList& list) {
   std::vector<Section> all = {{.title = "What most people set", .common = true}};
   for (const char* key : common_keys) all.front().options.push_back(&find_option(list, key, "help"));
   for (const Option& option : list.options()) {
-    const std::string title = "[" + option.table() + "]";
+    const std::string title = fmt::format("[{}]", option.table());
     if (all.back().title != title) all.push_back({.title = title});
     all.back().options.push_back(&option);
   }
@@ -105,8 +105,8 @@ std::vector<Section> sections(const OptionList& list) {
 std::string users_text(const Option& option) {
   std::string text;
   for (const OptionUsers& users : option.users)
-    if (users.kind != "learner" && users.kind != "task" && users.kind != "command")
-      text += fmt::format("{} {}: ", users.kind, fmt::join(users.names, ", "));
+    if (users.kind != UserKind::learner && users.kind != UserKind::task && users.kind != UserKind::command)
+      text += fmt::format("{} {}: ", name_of(users.kind), fmt::join(users.names, ", "));
   return text;
 }
 

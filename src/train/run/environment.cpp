@@ -12,6 +12,7 @@
 
 #include "core/instructions.h"
 #include "core/launch.h"
+#include "throughtime/index.h"
 
 // Known when the build is configured.
 #ifndef THROUGHTIME_VERSION
@@ -53,7 +54,7 @@ std::string commit() { return THROUGHTIME_COMMIT; }
 std::size_t peak_memory_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+  return elements(usage.ru_maxrss) * 1024;
 }
 
 std::string environment_json(const RunPlan& plan) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -100,7 +101,7 @@ bool StepReader::choose_columns(const std::vector<std::string>& names) {
       chosen_.clear();
       break;
     }
-    chosen_.push_back(static_cast<std::size_t>(found - names.begin()));
+    chosen_.push_back(elements(found - names.begin()));
   }
   return false;
 }
@@ -136,7 +137,7 @@ bool StepReader::read_json(const std::string& line, Step& step) {
 }
 
 AnswerWriter::AnswerWriter(const Predictor& predictor, LineFormat format, int top)
-    : predictor_(predictor), format_(format), top_(static_cast<std::size_t>(top)) {
+    : predictor_(predictor), format_(format), top_(elements(top)) {
   if (top > 0 && !predictor.classifies())
     refuse(speaker, "--top is for models that choose between classes; this one predicts numbers");
 }

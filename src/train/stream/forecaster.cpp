@@ -5,6 +5,7 @@
 
 #include "tasks/shared_options.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -61,7 +62,7 @@ RowLayout row_layout(const RunConfig& config) {
 
 StreamForecaster::StreamForecaster(const RunConfig& config)
     : config_(checked(config)),
-      horizon_(static_cast<std::size_t>(config.task.series.horizon)),
+      horizon_(elements(config.task.series.horizon)),
       inputs_(row_layout(config).inputs.size()),
       targets_(row_layout(config).targets.size()),
       model_(model_of(config, inputs_, targets_)),
@@ -72,7 +73,7 @@ StreamForecaster::StreamForecaster(const RunConfig& config)
       target_scales_(targets_, config.task.series.standardise, config.stream.scale_rows),
       error_(config.stream.rolling),
       naive_(config.stream.rolling),
-      streams_(static_cast<std::size_t>(config.stream.slots)),
+      streams_(elements(config.stream.slots)),
       prediction_(targets_),
       wanted_(targets_) {
   now_ = {std::vector<float>(inputs_), std::vector<double>(targets_), std::vector<double>(targets_)};
@@ -83,7 +84,7 @@ StreamForecaster::StreamForecaster(const RunConfig& config)
 }
 
 void StreamForecaster::begin(int slot, const std::string& id) {
-  Stream& stream = streams_[static_cast<std::size_t>(slot)];
+  Stream& stream = streams_[slot];
   stream.id = id;
   stream.open = true;
   stream.rows = 0;
@@ -93,7 +94,7 @@ void StreamForecaster::begin(int slot, const std::string& id) {
 }
 
 void StreamForecaster::end(int slot) {
-  Stream& stream = streams_[static_cast<std::size_t>(slot)];
+  Stream& stream = streams_[slot];
   slots_.erase(stream.id);
   stream.open = false;
   online_->reset(slot);
@@ -101,7 +102,7 @@ void StreamForecaster::end(int slot) {
 
 StreamForecaster::Stream& StreamForecaster::slot_of(const StreamRow& row) {
   const auto known = slots_.find(row.id);
-  if (known != slots_.end()) return streams_[static_cast<std::size_t>(known->second)];
+  if (known != slots_.end()) return streams_[known->second];
   auto place = std::find_if(streams_.begin(), streams_.end(), [](const Stream& stream) { return !stream.open; });
   if (place == streams_.end()) {  // the one that has been silent longest
     place = std::min_element(streams_.begin(), streams_.end(),
@@ -115,7 +116,7 @@ StreamForecaster::Stream& StreamForecaster::slot_of(const StreamRow& row) {
 
 std::int64_t StreamForecaster::rows_of(const std::string& id) const {
   const auto known = slots_.find(id);
-  return known == slots_.end() ? 0 : streams_[static_cast<std::size_t>(known->second)].rows;
+  return known == slots_.end() ? 0 : streams_[known->second].rows;
 }
 
 void StreamForecaster::count_skipped() {
@@ -136,7 +137,7 @@ const std::vector<double>& StreamForecaster::take(const StreamRow& row) {
   input_scales_.add(row.inputs);
   answer(stream, slot, row, now_);
   // What waits at this row's place is `horizon` rows old: the row holds its target.
-  Pending& waiting = stream.pending[static_cast<std::size_t>(stream.rows) % stream.pending.size()];
+  Pending& waiting = stream.pending[elements(stream.rows) % stream.pending.size()];
   if (stream.rows >= static_cast<std::int64_t>(horizon_)) {
     const Pending& due = horizon_ == 0 ? now_ : waiting;
     judge(due, row);
@@ -152,7 +153,7 @@ const std::vector<double>& StreamForecaster::predict(const StreamRow& row) {
   const auto known = slots_.find(row.id);
   if (known == slots_.end())
     throw InvalidInput(fmt::format("the stream '{}' was never seen in training, or has ended", row.id));
-  Stream& stream = streams_[static_cast<std::size_t>(known->second)];
+  Stream& stream = streams_[known->second];
   ++counts_.rows;
   answer(stream, known->second, row, now_);
   remember(stream, row);

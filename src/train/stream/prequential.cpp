@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -16,7 +17,7 @@ void PrequentialMean::add(double error) {
   if (last_.size() < window_)
     last_.push_back(error);
   else
-    last_[static_cast<std::size_t>(count_) % window_] = error;
+    last_[elements(count_) % window_] = error;
   sum_ += error;
   ++count_;
 }
@@ -33,7 +34,7 @@ void PrequentialMean::archive(Archive& archive) {
   archive.numbers("last", last_);
   archive.number("sum", sum_);
   archive.integer("count", count_);
-  if (last_.size() != std::min<std::size_t>(window_, static_cast<std::size_t>(std::max<std::int64_t>(0, count_))))
+  if (last_.size() != std::min<std::size_t>(window_, elements(std::max<std::int64_t>(0, count_))))
     refuse("stream", "the saved errors are not those of a window of {} rows", window_);
   last_.reserve(window_);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "throughtime/archive.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
@@ -12,7 +13,7 @@ namespace throughtime {
 /// all since the start.
 class PrequentialMean {
  public:
-  explicit PrequentialMean(int window) : window_(static_cast<std::size_t>(window)) { last_.reserve(window_); }
+  explicit PrequentialMean(int window) : window_(elements(window)) { last_.reserve(window_); }
 
   void add(double error);
   /// NaN where there is none yet.

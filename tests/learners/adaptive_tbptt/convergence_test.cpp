@@ -9,7 +9,7 @@
 
 #include "support/errors.h"
 
-namespace throughtime {
+namespace throughtime::testing {
 namespace {
 
 /// min_n |g(W_n)|^2 of descent on L = W^2 / 2 with the biased gradient (1 - delta) W.
@@ -77,4 +77,4 @@ TEST(Convergence, RefusesWhatTheTheoremExcludes) {
 }
 
 }  // namespace
-}  // namespace throughtime
+}  // namespace throughtime::testing

@@ -1,0 +1,35 @@
+#include "bench/plan.h"
+
+#include <algorithm>
+
+#include "bench/case.h"
+#include "bench/online_case.h"
+
+namespace throughtime::bench {
+
+Plan plan_of(const std::vector<std::string>& names) {
+  if (names.empty()) return {default_cases(), {"online-tbptt-lstm-b1-h32-k10"}, all_batch_cases()};
+  Plan plan;
+  for (const std::string& name : names) {
+    if (is_batch_case(name))
+      plan.batches.push_back(find_batch_case(name));
+    else if (is_online_case(name))
+      plan.online.push_back(parse_online_case(name).name);
+    else
+      plan.cases.push_back(parse_case(name).name);
+  }
+  return plan;
+}
+
+Effort effort_of(bool quick, int repeats) {
+  if (quick) return {.repeats = 3, .least = 2, .seconds = 2};
+  return {.repeats = repeats, .least = std::min(repeats, 5), .seconds = 15};
+}
+
+PeerConfig with_effort(PeerConfig peer, bool quick, int repeats) {
+  peer.repeats = quick ? 3 : repeats;
+  peer.seconds = quick ? 1 : 8;
+  return peer;
+}
+
+}  // namespace throughtime::bench

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/batches.h"
+#include "bench/measure.h"
+#include "bench/peer.h"
+
+namespace throughtime::bench {
+
+/// What to measure, in the order of the tables.
+struct Plan {
+  std::vector<std::string> cases;
+  std::vector<std::string> online;
+  std::vector<BatchCase> batches;
+};
+/// The named cases by their kinds, or the usual ones of every kind; refuses names that are no case.
+Plan plan_of(const std::vector<std::string>& names);
+
+/// How long one case is measured: as often as asked, or a rough answer in seconds.
+Effort effort_of(bool quick, int repeats);
+PeerConfig with_effort(PeerConfig peer, bool quick, int repeats);
+
+}  // namespace throughtime::bench

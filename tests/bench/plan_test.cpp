@@ -1,0 +1,31 @@
+#include "bench/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "support/errors.h"
+
+namespace throughtime::bench {
+namespace {
+
+TEST(Plan, SortsNamesByTheirKinds) {
+  const Plan plan = plan_of({"batch-add", "bptt-gru-b64-h96-t100", "online-tbptt-lstm-b1-h32-k10"});
+  EXPECT_EQ(plan.cases, std::vector<std::string>{"bptt-gru-b64-h96-t100"});
+  EXPECT_EQ(plan.online, std::vector<std::string>{"online-tbptt-lstm-b1-h32-k10"});
+  ASSERT_EQ(plan.batches.size(), 1u);
+  EXPECT_EQ(plan.batches.front().name, "batch-add");
+  EXPECT_THROW(plan_of({"bptt"}), InvalidInput);
+}
+
+TEST(Plan, WithoutNamesHoldsEveryKind) {
+  const Plan plan = plan_of({});
+  EXPECT_FALSE(plan.cases.empty() || plan.online.empty() || plan.batches.empty());
+}
+
+TEST(Plan, AQuickLookIsShort) {
+  EXPECT_LT(effort_of(true, 15).seconds, effort_of(false, 15).seconds);
+  EXPECT_EQ(effort_of(false, 3).least, 3);
+  EXPECT_EQ(with_effort({}, true, 15).repeats, 3);
+}
+
+}  // namespace
+}  // namespace throughtime::bench
