@@ -63,7 +63,7 @@ void add_evaluate_command(CLI::App& app) {
   command->add_option("run", arguments->run, "Directory of the run")->required();
   command->add_option("--split", arguments->split, "train, validation or test")->capture_default_str();
   command->add_option("--data", arguments->data, "Where the data sets lie now (task.data)")->type_name("DIRECTORY");
-  command->add_option("--set", arguments->overrides, "Where the run's own files lie now: task.path=FILE")
+  command->add_option("--set", arguments->overrides, "Where the run's own files lie now: task.series.path=FILE")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");

@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
   } catch (const throughtime::InvalidInput& error) {
     return complain(bad_input, error.what(), ranks.get());
   } catch (const std::bad_alloc&) {
-    return complain(run_failed, "not enough memory; try a smaller train.batch, task.length or model.hidden",
+    return complain(run_failed, "not enough memory; try a smaller train.batch, length of the task or model.hidden",
                     ranks.get());
   } catch (const std::exception& error) {
     return complain(run_failed, error.what(), ranks.get());

@@ -56,7 +56,7 @@ std::vector<std::string> numbered(std::size_t count) {
 }  // namespace
 
 RowParser::RowParser(RowLayout layout) : layout_(std::move(layout)) {
-  if (layout_.inputs.empty()) refuse("stream", "task.inputs must name the columns that the model reads");
+  if (layout_.inputs.empty()) refuse("stream", "task.series.inputs must name the columns that the model reads");
   if (layout_.targets.empty()) layout_.targets = layout_.inputs;
   if (layout_.format == RowFormat::raw) set_columns(numbered(elements(layout_.channels)));
 }

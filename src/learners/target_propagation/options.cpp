@@ -18,7 +18,7 @@ void check_numbers(const TargetPropagationConfig& config, const StretchShape& sh
   if (config.block < 1 || config.block > shape.steps)
     refuse(speaker, "block (B) must be between 1 and the steps of a stretch ({}), got {}", shape.steps, config.block);
   if (shape.steps % config.block != 0)
-    refuse(speaker, "block (B) must divide the steps of a stretch ({}, task.length), got {}", shape.steps,
+    refuse(speaker, "block (B) must divide the steps of a stretch ({}, the length of the task), got {}", shape.steps,
            config.block);
   if (!(config.lambda >= 0)) refuse(speaker, "lambda must be 0 or positive, got {}", config.lambda);
   if (config.solver != PropagationSolver::pm && config.lambda == 0)
@@ -55,7 +55,7 @@ void check_settings(const TargetPropagationConfig& config, const StretchShape& s
   if (config.init == StateInit::persist && (shape.stretches != 1 || shape.examples != 0))
     refuse(speaker,
            "init = persist keeps a state for every block of the data, so that one stretch must be all of it, in every "
-           "epoch the same: a task of one recording with task.length of at least {} steps, got {}",
+           "epoch the same: a task of one recording with a length of at least {} steps, got {}",
            shape.row_steps, shape.steps);
 }
 
