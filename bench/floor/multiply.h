@@ -13,7 +13,7 @@ struct ProductShape {
   int m = 0, n = 0, k = 0;
   bool add = false;
 
-  auto operator<=>(const ProductShape&) const = default;
+  auto operator<=>(const ProductShape&) const = default;  // NOLINT(modernize-use-nullptr): it means the 0 inside
   double operations() const { return 2.0 * m * n * k; }
 };
 

@@ -75,24 +75,21 @@ struct Option {
 class OptionList {
  public:
   template <class Field>
-  requires(!Choice<Field>) void add(std::string_view name, Field& field, std::string help, Range range = {}) {
-    options_.push_back({.key = prefix_ + std::string(name),
-                        .field = &field,
-                        .help = std::move(help),
-                        .range = range,
-                        .users = users_});
+  requires(!Choice<Field>) void add(std::string_view name, Field& field, const std::string& help, Range range = {}) {
+    options_.push_back(
+        {.key = prefix_ + std::string(name), .field = &field, .help = help, .range = range, .users = users_});
   }
 
   template <Choice Enum>
-  void add(std::string_view name, Enum& field, std::string help) {
+  void add(std::string_view name, Enum& field, const std::string& help) {
     ChoiceField choice{
         .get = [&field] { return std::vector<std::string>{std::string(name_of(field))}; },
         .set = [&field](const std::vector<std::string>& names) { field = choice_of<Enum>(names.front(), "", ""); }};
-    add_choice(name, std::move(choice), std::move(help), all_names<Enum>());
+    add_choice(name, std::move(choice), help, all_names<Enum>());
   }
 
   template <Choice Enum>
-  void add(std::string_view name, std::vector<Enum>& field, std::string help) {
+  void add(std::string_view name, std::vector<Enum>& field, const std::string& help) {
     ChoiceField choice{.get =
                            [&field] {
                              std::vector<std::string> names;
@@ -105,13 +102,13 @@ class OptionList {
                              for (const std::string& one : names) field.push_back(choice_of<Enum>(one, "", ""));
                            },
                        .list = true};
-    add_choice(name, std::move(choice), std::move(help), all_names<Enum>());
+    add_choice(name, std::move(choice), help, all_names<Enum>());
   }
 
   /// A text, or a list of texts, each of which must be one of `names`: the rows of a registry.
   template <class Text>
-  void add_name(std::string_view name, Text& field, std::string help, std::vector<std::string> names) {
-    add(name, field, std::move(help));
+  void add_name(std::string_view name, Text& field, const std::string& help, std::vector<std::string> names) {
+    add(name, field, help);
     options_.back().names = std::move(names);
   }
 
@@ -138,10 +135,10 @@ class OptionList {
   };
 
  private:
-  void add_choice(std::string_view name, ChoiceField field, std::string help, std::vector<std::string> names) {
+  void add_choice(std::string_view name, ChoiceField field, const std::string& help, std::vector<std::string> names) {
     options_.push_back({.key = prefix_ + std::string(name),
                         .field = std::move(field),
-                        .help = std::move(help),
+                        .help = help,
                         .names = std::move(names),
                         .users = users_});
   }

@@ -52,7 +52,8 @@ Draw pytorch(const Role& role, const InitialiseConfig&) {
 }
 
 Draw glorot(const Role& role, const InitialiseConfig&) {
-  return {role.is_bias() ? 0 : std::sqrt(6.0 / (role.rows / role.gates + role.columns))};
+  const int units = role.rows / role.gates;
+  return {role.is_bias() ? 0 : std::sqrt(6.0 / (units + role.columns))};
 }
 
 Draw uniform(const Role& role, const InitialiseConfig& config) { return {role.is_bias() ? 0 : config.range}; }

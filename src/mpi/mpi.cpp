@@ -77,7 +77,7 @@ class MpiRanks final : public Communicator {
   /// of the numbers from all others, adds them up, and gives the sums to all.
   template <class Real>
   void sum(std::span<Real> values, std::vector<Real>& share, std::vector<Real>& all) {
-    const MPI_Datatype type = type_of(Real());
+    MPI_Datatype type = type_of(Real());
     const int size = static_cast<int>(values.size());
     if (values.size() <= few) {
       all.resize(values.size() * elements(ranks_));

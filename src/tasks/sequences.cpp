@@ -193,6 +193,7 @@ std::int64_t SequenceOrder::number(Split split, std::uint64_t batch, int row, in
     return static_cast<std::int64_t>(batch);
   }
   const auto count = static_cast<std::uint64_t>(batches(split, rows));
+  if (count == 0) return -1;  // an empty split
   const std::uint64_t index = batch % count * static_cast<std::uint64_t>(rows) + static_cast<std::uint64_t>(row);
   if (index >= static_cast<std::uint64_t>(set_.size(split))) return -1;
   if (split != Split::train) return static_cast<std::int64_t>(index);

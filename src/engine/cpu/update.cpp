@@ -107,7 +107,7 @@ void Updater::run(const UpdateCall& call, HostOptimizer<float>& optimizer, const
   const double factor = clip_factor(call, arrays, scale, clip_value, norm, pool);
   const double distance =
       step(call, optimizer, arrays, static_cast<float>(factor), static_cast<float>(clip_value), pool);
-  if (!arrays.diagnostics || !call.regulariser->settle) return;
+  if (!arrays.diagnostics || !call.regulariser || !call.regulariser->settle) return;
   arrays.diagnostics[0] = static_cast<float>(std::sqrt(parts.loss));
   arrays.diagnostics[1] = static_cast<float>(std::sqrt(parts.regulariser));
   arrays.diagnostics[2] = static_cast<float>(std::sqrt(distance));

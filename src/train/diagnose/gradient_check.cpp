@@ -34,7 +34,7 @@ class Draws {
   explicit Draws(std::uint64_t seed) : random_(seed, Purpose::sampling) {}
   double between(double low, double high) { return low + (high - low) * random_.uniform(0, 0, count_++); }
   int integer(int low, int high) {
-    return low + static_cast<int>(random_.below(static_cast<std::uint64_t>(high - low + 1), 0, 0, count_++));
+    return low + static_cast<int>(random_.below(static_cast<std::uint64_t>(high - low) + 1, 0, 0, count_++));
   }
   std::vector<double> vector(std::size_t size, double bound) {
     std::vector<double> values(size);

@@ -107,7 +107,7 @@ void import_weights(Trainer& trainer, const TensorFile& weights) {
 }  // namespace
 
 RunResult train_run(const RunConfig& config, Observer& observer, bool force, bool test,
-                    std::shared_ptr<Communicator> ranks) {
+                    const std::shared_ptr<Communicator>& ranks) {
   require_same_config(ranks.get(), config);
   RunDirectory directory(run_directory(config));
   on_first_rank(ranks.get(), [&] { directory.require_free(force); });
@@ -118,7 +118,7 @@ RunResult train_run(const RunConfig& config, Observer& observer, bool force, boo
 }
 
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
-                     bool previous, bool test, std::shared_ptr<Communicator> ranks) {
+                     bool previous, bool test, const std::shared_ptr<Communicator>& ranks) {
   if (RunDirectory(run).is_stream())
     refuse("train", "{} is the run of a stream: it goes on with throughtime stream --resume {}", run.string(),
            run.string());

@@ -13,12 +13,12 @@ namespace throughtime {
 /// Trains a configuration into a new run directory (run_directory(config)). `force` overwrites an old run; `test` false
 /// leaves the test split alone. `ranks`: the processes that train together, which all come here; rank 0 alone writes.
 RunResult train_run(const RunConfig& config, Observer& observer, bool force = false, bool test = true,
-                    std::shared_ptr<Communicator> ranks = nullptr);
+                    const std::shared_ptr<Communicator>& ranks = nullptr);
 
 /// Goes on from the last checkpoint of a run, bit for bit: interrupted plus resumed equals uninterrupted. `previous`
 /// sets a damaged last checkpoint aside and goes on from the one before it. The number of ranks may be another.
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
-                     bool previous = false, bool test = true, std::shared_ptr<Communicator> ranks = nullptr);
+                     bool previous = false, bool test = true, const std::shared_ptr<Communicator>& ranks = nullptr);
 
 /// Makes a run directory with a first checkpoint whose parameters are those of `weights`, to be resumed.
 void start_run_with(const RunConfig& config, const TensorFile& weights, bool force);

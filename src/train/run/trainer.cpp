@@ -86,7 +86,7 @@ void check_run(const RunConfig& config, int ranks) {
   const StretchShape shape = shape_of(*task, config.train);
   find_engine(config.run.engine);
   validate(config.optimizer.rule);
-  Schedule(config.optimizer.schedule, config.optimizer.rate);
+  [[maybe_unused]] const Schedule schedule(config.optimizer.schedule, config.optimizer.rate);
   check_learner(config.learner, Model(make_model_config(config.model, *task)), shape);
   require_work(config.learner, shape, ranks);
 }
