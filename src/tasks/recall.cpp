@@ -105,7 +105,7 @@ class RecallStream final : public StepStream {
     cursor.group = -1;
     cursor.length = longest_;
     if (shortest_ < longest_)
-      cursor.length = shortest_ + static_cast<int>(random_.below(static_cast<std::uint64_t>(longest_ - shortest_ + 1),
+      cursor.length = shortest_ + static_cast<int>(random_.below(static_cast<std::uint64_t>(longest_ - shortest_) + 1,
                                                                  counter(cursor), static_cast<std::uint32_t>(row), 0));
   }
 

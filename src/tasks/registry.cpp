@@ -30,10 +30,10 @@ std::string* data_of(Config& config) {
 
 /// The row of the task whose struct is that member of TaskConfig.
 template <auto member>
-TaskType task_row(std::string name, std::string description, Metric metric,
+TaskType task_row(const std::string& name, const std::string& description, Metric metric,
                   ModelNames (*names)(const std::string&, const Model&) = nullptr) {
-  TaskType row{.name = std::move(name),
-               .description = std::move(description),
+  TaskType row{.name = name,
+               .description = description,
                .metric = metric_name(metric),
                .describe = [](TaskConfig& all, OptionList& list) { describe(all.*member, list); },
                .make = [](const TaskConfig& all, std::uint64_t seed) { return make_task(all.*member, seed); },

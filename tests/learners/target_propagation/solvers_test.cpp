@@ -327,7 +327,8 @@ TEST(TargetPropagation, RefusesWhatCannotBe) {
     change(config);
     check_learner(config, *problem.model, {.steps = 6, .batch = 2});
   };
-  EXPECT_REFUSED(check([](auto& c) { c.block = 4; }), "must divide the steps of a stretch (6, the length of the task), got 4");
+  EXPECT_REFUSED(check([](auto& c) { c.block = 4; }),
+                 "must divide the steps of a stretch (6, the length of the task), got 4");
   EXPECT_REFUSED(check([](auto& c) { c.block = 0; }),
                  "[target_propagation] block (B) must be between 1 and the steps of a stretch (6), got 0");
   EXPECT_REFUSED(check([](auto& c) { c.lambda = 0; }), "must be positive where there are duals (solver = admm)");
@@ -340,7 +341,8 @@ TEST(TargetPropagation, RefusesWhatCannotBe) {
                  "backward_sweep needs");
   EXPECT_REFUSED(stream_needs(propagation(2, 0.5).target_propagation), "take tbptt, or fpp");
   EXPECT_EQ(refusal_of([&] { check([](auto& c) { c.lambda = 0, c.solver = PropagationSolver::pm; }); }), "");
-  EXPECT_REFUSED(Lesson(problem, propagation(4, 0.5), 6), "must divide the steps of a stretch (6, the length of the task), got 4");
+  EXPECT_REFUSED(Lesson(problem, propagation(4, 0.5), 6),
+                 "must divide the steps of a stretch (6, the length of the task), got 4");
 }
 
 /// Tables are measured in the numbers of the engine, where there is one, and else in the smallest that there are.
