@@ -10,6 +10,14 @@
 
 namespace throughtime {
 
+/// The names of rows that a registry handed out.
+template <class Type>
+std::vector<std::string> names_of_rows(const std::vector<const Type*>& rows) {
+  std::vector<std::string> names;
+  for (const Type* row : rows) names.push_back(row->name);
+  return names;
+}
+
 /// Named rows in the order of registration; a row's address never changes. `Type` has a `name`. There is one registry
 /// each for cells, heads, learners, optimizers, tasks and engines.
 template <class Type>
@@ -32,11 +40,7 @@ class Registry {
     return rows;
   }
 
-  std::vector<std::string> names() const {
-    std::vector<std::string> names;
-    for (const Type& row : rows_) names.push_back(row.name);
-    return names;
-  }
+  std::vector<std::string> names() const { return names_of_rows(all()); }
 
   void add(Type row) {
     if (row.name.empty()) refuse(kind_, "a {} needs a name", kind_);

@@ -47,7 +47,7 @@ TEST(Result, IsReadFromTheExperimentAndIgnoredByTraining) {
   EXPECT_EQ(specs[0].claims[1].rules[0].measure.key(), "train_loss, final");  // the claim's
   EXPECT_EQ(specs[0].claims[0].shown_arms(), (std::vector<std::string>{"first", "second"}));
   EXPECT_EQ(specs[0].measures().size(), 2u);
-  const std::vector<RunConfig> small = load_arms(file, specs[0].quick);
+  const std::vector<RunConfig> small = load_files({file}, specs[0].quick);
   EXPECT_EQ(small.size(), 2u);
   EXPECT_EQ(small[0].train.iterations, 5);
   EXPECT_EQ(small[0].task.name, "add");
@@ -87,7 +87,7 @@ TEST(Result, WithoutArmsThereIsNothingToTrain) {
   const std::string file = directory.write(
       "table-5.toml", "[result]\ntitle = 'Table 5'\npaper = 'N'\n[[result.claim]]\nsays = 's'\nmissing = 'no data'\n");
   EXPECT_TRUE(find_results(directory.path())[0].arms.empty());
-  EXPECT_THROW(load_arms(file, {}), InvalidInput);
+  EXPECT_THROW(load_files({file}, {}), InvalidInput);
 }
 
 RunRecord run_with(const std::vector<double>& losses) {

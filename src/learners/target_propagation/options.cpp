@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/registry.h"
 #include "learners/target_propagation/blocks.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
@@ -36,12 +37,6 @@ void check_numbers(const TargetPropagationConfig& config, const StretchShape& sh
 int tables_of(const TargetPropagationConfig& config) {
   return 2 + find_optimizer(config.state_optimizer).moments + (config.solver == PropagationSolver::pm ? 0 : 1) +
          (config.h_solver == StateSolver::backward_sweep ? 1 : 0);
-}
-
-std::vector<std::string> optimizer_names() {
-  std::vector<std::string> names;
-  for (const OptimizerType* type : all_optimizers()) names.push_back(type->name);
-  return names;
 }
 
 }  // namespace
@@ -104,7 +99,7 @@ void describe(TargetPropagationConfig& config, OptionList& list) {
   list.add("theta_steps", config.theta_steps, "steps on the parameters", at_least(1));
   list.add("rounds", config.rounds, "outer iterations on a stretch", at_least(1));
   list.add("h_solver", config.h_solver, "H moves along its gradient, or targets are made in one sweep backwards");
-  list.add_name("state_optimizer", config.state_optimizer, "update rule of H", optimizer_names());
+  list.add_name("state_optimizer", config.state_optimizer, "update rule of H", names_of_rows(all_optimizers()));
   list.add("state_rate", config.state_rate, "rate of H; eta of backward_sweep", at_least(0));
   list.add("state_epsilon", config.state_epsilon, "epsilon of H's rule; -1: its own default", at_least(-1));
   list.add("state_clip", config.state_clip, "largest norm of the gradient in H; 0: off", at_least(0));

@@ -112,10 +112,6 @@ RunConfig parse_config(const std::string& text, const std::string& where);
 /// empty: all. Refuses overrides that none of them reads under the command of that name.
 std::vector<RunConfig> load_files(const std::vector<std::string>& paths, const std::vector<std::string>& overrides,
                                   const std::string& arm = "", std::string_view command = "train");
-inline std::vector<RunConfig> load_arms(const std::string& path, const std::vector<std::string>& overrides,
-                                        const std::string& arm = "", std::string_view command = "train") {
-  return load_files({path}, overrides, arm, command);
-}
 /// The same for a single one: a file with arms needs one.
 RunConfig load_config(const std::string& path, const std::vector<std::string>& overrides, const std::string& arm = "",
                       std::string_view command = "train");

@@ -5,17 +5,11 @@
 #include <algorithm>
 
 #include "core/names.h"
+#include "core/registry.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
 namespace {
-
-template <class Row>
-std::vector<std::string> names_of_rows(const std::vector<const Row*>& rows) {
-  std::vector<std::string> names;
-  for (const Row* row : rows) names.push_back(row->name);
-  return names;
-}
 
 /// The rows of a registry that read a field of the settings they share.
 template <class Row>

@@ -205,7 +205,7 @@ TEST(Config, ArmsOverrideTheirFile) {
       "[train]\nbatch = 3\n[optimizer]\nrate = 0.5\n[[arm]]\nname = \"a\"\ntrain.batch = 4\n"
       "[[arm]]\nname = \"b\"\n[arm.optimizer]\nrate = 0.1\n");
   const std::string stem = std::filesystem::path(file.path()).stem().string();
-  const std::vector<RunConfig> arms = load_arms(file.path(), {"train.seed=7"});
+  const std::vector<RunConfig> arms = load_files({file.path()}, {"train.seed=7"});
   ASSERT_EQ(arms.size(), 2u);
   EXPECT_EQ(arms[0].run.name, stem + "/a");
   EXPECT_EQ(run_directory(arms[0]), "runs/" + stem + "/a");
@@ -215,15 +215,15 @@ TEST(Config, ArmsOverrideTheirFile) {
   EXPECT_EQ(arms[1].optimizer.rate, 0.1);
   EXPECT_EQ(arms[1].train.seed, 7u);
   EXPECT_EQ(load_config(file.path(), {}, "b").optimizer.rate, 0.1);
-  EXPECT_EQ(load_arms(file.path(), {"run.directory=here"}, "a").front().run.directory, "here/a");
+  EXPECT_EQ(load_files({file.path()}, {"run.directory=here"}, "a").front().run.directory, "here/a");
   EXPECT_REFUSED(load_config(file.path(), {}), "has 2 arms; pick one with --arm");
-  EXPECT_REFUSED(load_arms(file.path(), {}, "c"), "unknown arm 'c'");
+  EXPECT_REFUSED(load_files({file.path()}, {}, "c"), "unknown arm 'c'");
 }
 
 TEST(Config, ArmsAreChecked) {
   const auto refused = [](const std::string& text) {
     const TemporaryFile file(text);
-    return testing::refusal_of([&] { load_arms(file.path(), {}); });
+    return testing::refusal_of([&] { load_files({file.path()}, {}); });
   };
   EXPECT_NE(refused("[arm]\nname = \"a\"\n").find("written as [[arm]]"), std::string::npos);
   EXPECT_NE(refused("[[arm]]\ntrain.batch = 1\n").find("an arm needs a name"), std::string::npos);
@@ -313,8 +313,8 @@ TEST(Config, OptionsThatNobodyReadsAreRefused) {
 
 TEST(Config, AnOptionThatOneArmReadsIsTaken) {
   const TemporaryFile file("[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\nlearner.name = \"fptt\"\n");
-  EXPECT_EQ(load_arms(file.path(), {"learner.fptt.windows=5"}).back().learner.fptt.windows, 5);
-  EXPECT_REFUSED(load_arms(file.path(), {"learner.fptt.windows=5"}, "a"), "here the learner is bptt");
+  EXPECT_EQ(load_files({file.path()}, {"learner.fptt.windows=5"}).back().learner.fptt.windows, 5);
+  EXPECT_REFUSED(load_files({file.path()}, {"learner.fptt.windows=5"}, "a"), "here the learner is bptt");
 }
 
 TEST(Config, DocumentationPageIsInStep) {

@@ -102,12 +102,12 @@ TEST_P(Experiment, LoadsAndLearnsFromABatchInEveryArm) {
   write_data(directory);
   const std::vector<std::string> small = {"model.hidden=4",     "train.batch=2",          "train.epochs=0",
                                           "train.iterations=1", "train.evaluate_every=0", "run.threads=1"};
-  for (const RunConfig& config : load_arms(GetParam().string(), {})) {
+  for (const RunConfig& config : load_files({GetParam().string()}, {})) {
     SCOPED_TRACE(config.run.name);
     EXPECT_EQ(resolved_config(parse_config(resolved_config(config), "resolved")), resolved_config(config));
   }
   std::size_t trained = 0;
-  const std::vector<RunConfig> arms = load_arms(GetParam().string(), small);
+  const std::vector<RunConfig> arms = load_files({GetParam().string()}, small);
   for (RunConfig config : arms) {
     SCOPED_TRACE(config.run.name);
     config.task.data = directory.path().string();
