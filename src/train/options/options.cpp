@@ -72,7 +72,8 @@ void describe_rule(OptimizerConfig& rule, OptionList& list) {
   list.add("epsilon", rule.epsilon, "-1: the rule's own default", at_least(-1));
   read_by("epsilon");
   list.add("weight_decay", rule.weight_decay, "this times the weights is added to the gradient", at_least(0));
-  list.add("average_from", rule.average_from, "first update that enters the average", at_least(1));
+  list.add("average_from", rule.average_from, "the average begins after this update; evaluations then use it",
+           at_least(1));
   read_by("average_from");
 }
 

@@ -190,7 +190,7 @@ std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
   const TensorFile file = load_checkpoint(run, best);
   const RunDirectory directory(run);
   auto trainer = std::make_unique<Trainer>(directory.load_config(overrides), directory.task().string());
-  LoadingArchive(file).parameters(trainer->engine(), trainer->parameters());
+  load_evaluated(file, trainer->config().optimizer.rule, trainer->engine(), trainer->parameters());
   return trainer;
 }
 

@@ -220,14 +220,21 @@ bool Trainer::validate(Observer& observer) {
   const bool improved = !best_validation_ || evaluation.loss < best_validation_->loss;
   if (improved) {
     best_validation_ = evaluation;
-    engine_->copy(trainee_.parameters, best_parameters_);
+    engine_->copy(evaluated_parameters(), best_parameters_);
   }
   without_better_ = improved ? 0 : without_better_ + 1;
   observer.on_validation(evaluation);
   return improved;
 }
 
-Evaluation Trainer::evaluate(Split split, std::uint64_t first) { return evaluate(trainee_.parameters, split, first); }
+Buffer Trainer::evaluated_parameters() const {
+  const int moment = evaluated_moment(config_.optimizer.rule, trainee_.optimizer->step);
+  return moment < 0 ? trainee_.parameters : trainee_.optimizer->moments[moment];
+}
+
+Evaluation Trainer::evaluate(Split split, std::uint64_t first) {
+  return evaluate(evaluated_parameters(), split, first);
+}
 
 Evaluation Trainer::evaluate(Buffer parameters, Split split, std::uint64_t first) {
   Evaluation evaluation = evaluator_.evaluate(parameters, split, config_.train.evaluate_batches, first);

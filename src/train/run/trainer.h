@@ -127,6 +127,8 @@ class Trainer {
 
   /// Trains to the last iteration, then tests unless told not to. Fails when the loss is no longer a finite number.
   RunResult run(Observer& observer, bool test = true);
+  /// What the run is judged by: the parameters, or their average where the optimizer keeps one that has begun.
+  Buffer evaluated_parameters() const;
   /// Mean loss and metrics of the parameters on a split: of a generated one, `train.evaluate_batches` batches from
   /// number `first`.
   Evaluation evaluate(Split split, std::uint64_t first = 0);
