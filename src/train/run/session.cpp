@@ -98,10 +98,12 @@ void copy_weights(const TensorFile& weights, const ParameterLayout& layout, std:
   refuse("import", "no tensor of the file belongs to the model, whose parameters are {}", fmt::join(names, ", "));
 }
 
-void import_weights(Trainer& trainer, const TensorFile& weights) {
-  std::vector<double> parameters = trainer.engine().read(trainer.parameters());
-  copy_weights(weights, trainer.engine().model().parameters(), parameters);
-  trainer.engine().write(trainer.parameters(), parameters);
+/// A run that begins with `weights`, over those of a checkpoint where there is one.
+FirstParameters imported(const TensorFile& weights, const TensorFile* checkpoint = nullptr) {
+  return [&weights, checkpoint](const ParameterLayout& layout, std::vector<double>& parameters) {
+    if (checkpoint != nullptr) copy_weights(*checkpoint, layout, parameters);
+    copy_weights(weights, layout, parameters);
+  };
 }
 
 }  // namespace
@@ -148,8 +150,7 @@ RunResult resume_run(const std::filesystem::path& run, const std::vector<std::st
 void start_run_with(const RunConfig& config, const TensorFile& weights, bool force) {
   RunDirectory directory(run_directory(config));
   directory.require_free(force);
-  Trainer trainer(config);
-  import_weights(trainer, weights);
+  Trainer trainer(config, "", nullptr, imported(weights));
   begin_run(directory, trainer, force);
   RunLog log(directory.log());
   Recorder(directory, trainer, {}, log).save_checkpoint(false);
@@ -158,11 +159,13 @@ void start_run_with(const RunConfig& config, const TensorFile& weights, bool for
 
 void replace_parameters(const std::filesystem::path& run, const TensorFile& weights) {
   RunDirectory directory(run);
-  Trainer trainer(directory.load_config(), directory.task().string());
   directory.lock();
+  std::optional<TensorFile> checkpoint;
+  if (!directory.checkpoints().empty()) checkpoint = directory.checkpoints().load();
+  Trainer trainer(directory.load_config(), directory.task().string(), nullptr,
+                  imported(weights, checkpoint ? &*checkpoint : nullptr));
   RecordLengths lengths;
-  if (!directory.checkpoints().empty()) lengths = load_state(directory.checkpoints().load(), trainer);
-  import_weights(trainer, weights);
+  if (checkpoint) lengths = load_state(*checkpoint, [&](Archive& archive) { trainer.archive_progress(archive); });
   RunLog log(directory.log());
   Recorder(directory, trainer, lengths, log).save_checkpoint(false);
   log.line(fmt::format("weights were imported at iteration {}", trainer.iteration()));

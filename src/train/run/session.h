@@ -22,7 +22,8 @@ RunResult resume_run(const std::filesystem::path& run, const std::vector<std::st
 
 /// Makes a run directory with a first checkpoint whose parameters are those of `weights`, to be resumed.
 void start_run_with(const RunConfig& config, const TensorFile& weights, bool force);
-/// Puts `weights` in the place of the parameters of a run's last checkpoint.
+/// Puts `weights` in the place of the parameters of a run's last checkpoint. The run goes on where it was, with a
+/// learner and an optimizer that begin anew: nothing of theirs belongs to these weights.
 void replace_parameters(const std::filesystem::path& run, const TensorFile& weights);
 
 /// A run with the parameters of its last, or best, checkpoint; needs the data of its task (trained_model.h does not).
