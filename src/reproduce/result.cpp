@@ -28,12 +28,10 @@ const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
       {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
       {"measure", &Measure::how,
-       "what is taken of the curve: its last value, the mean of its final tenth, the mean of all (the area under it), "
-       "its "
-       "lowest, its highest, the first iteration that reaches the level (the last where none does), the share of the "
-       "values after the first that are at or below it, the rise from the first to the final tenth, the decay: the "
-       "final "
-       "tenth over the highest"},
+       "what is taken of the curve from its first number on: its last value, the mean of its final tenth, the mean of "
+       "its end (the last 50 iterations), the mean of all (the area under it), its lowest, its highest, the first "
+       "iteration that reaches the level (the last where none does), the share of the values after the first that are "
+       "at or below it, the rise from the first to the final tenth, the decay: the final tenth over the highest"},
       {"level", &Measure::level, "of reach and share"},
   };
   return keys;

@@ -55,11 +55,12 @@ bool read_result(const std::filesystem::path& file, const std::string& name, Res
 /// documentation.
 std::string result_keys_markdown();
 
-/// The number of a run: the `last` value of a curve, the mean of its `final` tenth or of all (`mean`), its `lowest` or
-/// `highest`, the first iteration at which it is no higher than the level (`reach`; the last one where it never is),
-/// the `share` of its values after the first that are no higher than the level, the `rise` from its first value to its
-/// final tenth, the `decay` from its highest to its final tenth (their ratio), or a number of the `result`. NaN where
-/// the run has no such thing.
+/// The number of a run: the `last` value of a curve, the mean of its `final` tenth, of the last 50 iterations (`end`)
+/// or of all (`mean`), its `lowest` or `highest`, the first iteration at which it is no higher than the level (`reach`;
+/// the last one where it never is), the `share` of its values after the first that are no higher than the level, the
+/// `rise` from its first value to its final tenth, the `decay` from its highest to its final tenth (their ratio), or a
+/// number of the `result`. A curve begins at its first number: what was no estimate yet is no part of it. NaN where the
+/// run has no such thing.
 double measure_run(const Measure& measure, const RunRecord& run);
 
 }  // namespace throughtime

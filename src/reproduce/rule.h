@@ -11,9 +11,9 @@
 namespace throughtime {
 
 /// What is taken of a curve, or a number of the result.
-enum class MeasureHow { last, final, mean, lowest, highest, reach, share, rise, decay, result };
+enum class MeasureHow { last, final, end, mean, lowest, highest, reach, share, rise, decay, result };
 constexpr auto names_of(MeasureHow) {
-  return choice_names("last", "final", "mean", "lowest", "highest", "reach", "share", "rise", "decay", "result");
+  return choice_names("last", "final", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay", "result");
 }
 
 /// One number of a run.

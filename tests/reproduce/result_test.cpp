@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "reproduce/cost.h"
 #include "reproduce/example.h"
@@ -114,6 +115,32 @@ TEST(Result, MeasuresOfACurve) {
   EXPECT_DOUBLE_EQ(measured(MeasureHow::share, 2), 2.0 / 3);
   EXPECT_EQ(measured(MeasureHow::rise, 0), -2);
   EXPECT_TRUE(std::isnan(measure_run({"other", MeasureHow::last}, run)));
+}
+
+TEST(Result, ACurveBeginsAtItsFirstNumber) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto measured = [&](MeasureHow how, double level, const std::vector<double>& curve) {
+    return measure_run({"train_loss", how, level}, run_with(curve));
+  };
+  EXPECT_EQ(measured(MeasureHow::rise, 0, {nan, nan, 4, 5, 7}), 3);
+  EXPECT_EQ(measured(MeasureHow::share, 4, {nan, nan, 9, 3, 4}), 1) << "the first estimate does not count";
+  EXPECT_EQ(measured(MeasureHow::share, 4, {nan, 9, 3, nan, 5}), 1.0 / 3) << "one that is lost later on does";
+  EXPECT_EQ(measured(MeasureHow::lowest, 0, {nan, 4, 3}), 3);
+  EXPECT_EQ(measured(MeasureHow::highest, 0, {nan, 4, 3}), 4);
+  EXPECT_EQ(measured(MeasureHow::mean, 0, {nan, 4, 3}), 3.5);
+  EXPECT_EQ(measured(MeasureHow::decay, 0, {nan, 4, 3}), 0.75);
+  EXPECT_EQ(measured(MeasureHow::reach, 3, {nan, 4, 3}), 30) << "its iterations stay";
+  for (const MeasureHow how : {MeasureHow::rise, MeasureHow::share, MeasureHow::lowest, MeasureHow::last})
+    EXPECT_TRUE(std::isnan(measured(how, 0, {nan, nan}))) << name_of(how);
+}
+
+TEST(Result, TheEndIsTheMeanOfTheLastFiftyIterations) {
+  // Reports every ten iterations: the last five of them.
+  EXPECT_EQ(measure_run({"train_loss", MeasureHow::end}, run_with({100, 100, 1, 2, 3, 4, 5})), 3);
+  EXPECT_EQ(measure_run({"train_loss", MeasureHow::end}, run_with({1, 2})), 1.5) << "a shorter run";
+  RunRecord run = run_with({9, 7});
+  run.series["train_loss"].x = {50, 100};  // each the mean of 50 iterations
+  EXPECT_EQ(measure_run({"train_loss", MeasureHow::end}, run), 7);
 }
 
 TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {
