@@ -143,6 +143,64 @@ TEST(Result, TheEndIsTheMeanOfTheLastFiftyIterations) {
   EXPECT_EQ(measure_run({"train_loss", MeasureHow::end}, run), 7);
 }
 
+TEST(Result, QuickScaleSaysWhichClaimsItCanDecide) {
+  ResultSpec spec{.name = "paper/figure-0", .file = {}, .arms = {"a", "b", "c"}};
+  spec.quick_arms = {"a", "b"};
+  const auto rule = [](RuleKind kind, const std::string& arm, bool trend) {
+    const bool pair = takes_others(kind);
+    return Rule{.kind = kind,
+                .arms = {arm},
+                .than = pair ? std::vector<std::string>{"b"} : std::vector<std::string>(),
+                .measure = {"x"},
+                .trend = trend};
+  };
+  Claim claim{.says = "s", .rules = {rule(RuleKind::less, "a", true), rule(RuleKind::below, "c", false)}};
+  EXPECT_EQ(spec.needs_full_text(claim), "") << "the trend decides";
+  claim.rules = {rule(RuleKind::less, "c", true)};
+  EXPECT_EQ(spec.needs_full_text(claim), "quick scale does not run c");
+  claim.rules = {rule(RuleKind::within, "a", false)};
+  EXPECT_NE(spec.needs_full_text(claim).find("the paper's numbers"), std::string::npos);
+  claim.rules = {rule(RuleKind::below, "a", false)};
+  spec.claims = {claim};
+  EXPECT_TRUE(spec.decides_any(Scale::quick));
+  spec.claims[0].needs_full = "too short";
+  EXPECT_EQ(spec.needs_full_text(spec.claims[0]), "too short");
+  EXPECT_FALSE(spec.decides_any(Scale::quick));
+  EXPECT_TRUE(spec.decides_any(Scale::full));
+  spec.claims[0].needs_full.clear();
+  spec.needs_full = "three updates";
+  EXPECT_EQ(spec.needs_full_text(spec.claims[0]), "three updates");
+  EXPECT_FALSE(spec.decides_any(Scale::quick));
+}
+
+ResultFile result_with(Entries entries) { return {std::move(entries)}; }
+
+TEST(Result, SaysWhatARunLearned) {
+  const auto learned = [](const std::string& updates, const std::string& loss, const std::string& score) {
+    return learned_by(result_with({{"updates", updates},
+                                   {"uniform_loss", "3.29584"},
+                                   {"metric", "bpc"},
+                                   {"baseline", "4.1"},
+                                   {"metrics.test_loss", loss},
+                                   {"metrics.test_bpc", score}}));
+  };
+  EXPECT_EQ(learned("3", "1.0", "1.4"), Learned::nothing) << "three updates";
+  EXPECT_EQ(learned("300", "5.9", "8.5"), Learned::nothing) << "worse than a uniform guess";
+  EXPECT_EQ(learned("300", "2.9", "4.18"), Learned::baseline);
+  EXPECT_EQ(learned("300", "2.84", "4.09"), Learned::baseline) << "better by less than a hundredth";
+  EXPECT_EQ(learned("300", "1.7", "2.5"), Learned::more);
+  const auto accurate = [](const std::string& last, const std::string& best) {
+    return learned_by(result_with({{"updates", "300"},
+                                   {"metric", "accuracy"},
+                                   {"baseline", "0.9"},
+                                   {"metrics.test_accuracy", last},
+                                   {"best.test_accuracy", best}}));
+  };
+  EXPECT_EQ(accurate("0.9", "0.9"), Learned::baseline);
+  EXPECT_EQ(accurate("0.5", "0.95"), Learned::more) << "the weights with the best validation";
+  EXPECT_EQ(learned_by(result_with({{"updates", "300"}})), Learned::more) << "nothing is known against it";
+}
+
 TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {
   const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
   std::vector<std::string> names;
