@@ -1,5 +1,6 @@
 #include "report/statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -73,6 +74,29 @@ Comparison paired(const std::vector<double>& first, const std::vector<double>& s
   return tested({.difference = summary.mean,
                  .standard_error = summary.standard_error,
                  .degrees_of_freedom = static_cast<double>(summary.count) - 1});
+}
+
+Comparison against(const std::vector<double>& values, double number) {
+  return paired(std::vector<double>(values.size(), number), values);
+}
+
+double p_of(double difference, double standard_error, double degrees_of_freedom) {
+  if (standard_error == 0 && std::isfinite(difference)) return difference == 0 ? 1 : 0;
+  return student_two_sided(difference / standard_error, degrees_of_freedom);
+}
+
+std::vector<double> holm(const std::vector<double>& p) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < p.size(); ++i)
+    if (!std::isnan(p[i])) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::vector<double> corrected(p.size(), nan);
+  double largest = 0;  // a p is never below that of a smaller one
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    largest = std::max(largest, std::min(1.0, static_cast<double>(order.size() - rank) * p[order[rank]]));
+    corrected[order[rank]] = largest;
+  }
+  return corrected;
 }
 
 double incomplete_beta(double a, double b, double x) {

@@ -28,6 +28,15 @@ Comparison welch(const std::vector<double>& first, const std::vector<double>& se
 /// The t test of the differences of pairs, such as runs with the same seed.
 Comparison paired(const std::vector<double>& first, const std::vector<double>& second);
 
+/// The t test of the mean of one sample against a number.
+Comparison against(const std::vector<double>& values, double number);
+/// The same of a difference that is known with its standard error. One without any spread is certain (p is 0) unless it
+/// is 0 (p is 1).
+double p_of(double difference, double standard_error, double degrees_of_freedom);
+/// The values of p corrected by Holm for how many they are, each where it was. One that is NaN is no test: it stays and
+/// does not count.
+std::vector<double> holm(const std::vector<double>& p);
+
 /// I_x(a, b), the regularised incomplete beta function, for a, b > 0 and x from 0 to 1.
 double incomplete_beta(double a, double b, double x);
 /// P(|T| > t) of Student's distribution.

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "report/axis.h"
 #include "report/statistics.h"
@@ -66,9 +68,12 @@ std::string paper_text(const Claim& claim) {
       "no numbers");
 }
 
-std::string ours_text(const Claim& claim, const StoredResult* stored) {
+std::string ours_text(const ResultSpec& spec, const Claim& claim, const StoredResult* stored) {
   if (!claim.missing.empty()) return claim.missing;
-  if (stored == nullptr) return "–";
+  if (stored == nullptr) {
+    const std::string why = spec.needs_full_text(claim);
+    return why.empty() ? "–" : fmt::format("needs full scale: {}", why);
+  }
   return joined(
       claim.shown_arms(),
       [&](const std::string& arm) {
@@ -101,12 +106,30 @@ std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std
                      path.lexically_relative(results).generic_string());
 }
 
-/// The stored result that says most of a claim: the first with every arm, else the first with any; null: none.
+bool is_decided(VerdictWord word) {
+  constexpr std::array undecided = {VerdictWord::not_run, VerdictWord::too_small, VerdictWord::too_few,
+                                    VerdictWord::proves_nothing};
+  return std::find(undecided.begin(), undecided.end(), word) == undecided.end();
+}
+
+/// "0.03", "< 1e-4"; a dash where no test was made.
+std::string p_text(double p) {
+  if (std::isnan(p)) return "–";
+  return p > 0 && p < 1e-4 ? "< 1e-4" : short_number(p, 2);
+}
+
+/// The stored result that says most of a claim: the first with every arm, else the first that decides it, else the
+/// first with any; null: none.
 const StoredResult* evidence_of(const ResultSpec& spec, const Claim& claim, const std::vector<StoredResult>& all) {
   for (const StoredResult& stored : all)
-    if (claim.missing.empty() && fewest_seeds(claim.rules, stored.values) > 0) return &stored;
-  for (const StoredResult& stored : all)
-    if (judge(spec, claim, stored).word != VerdictWord::not_run) return &stored;
+    if (claim.missing.empty() && fewest_seeds(claim.rules, stored.values) > 0 &&
+        judge(spec, claim, stored).word != VerdictWord::not_run)
+      return &stored;
+  for (const bool decided : {true, false})
+    for (const StoredResult& stored : all)
+      if (const VerdictWord word = judge(spec, claim, stored).word;
+          decided ? is_decided(word) : word != VerdictWord::not_run)
+        return &stored;
   return nullptr;
 }
 
@@ -140,6 +163,38 @@ std::string details_of(const ResultSpec& spec, const std::vector<StoredResult>& 
   return text;
 }
 
+/// One claim in the table of all.
+struct AtlasRow {
+  std::string paper;  // whose claims are counted together
+  std::string link, says, paper_values, ours, scale, verdict;
+  double p = 0, corrected = 0;
+};
+
+AtlasRow row_of(const ResultSpec& spec, const Claim& claim, const std::vector<StoredResult>& stored) {
+  const StoredResult* evidence = evidence_of(spec, claim, stored);
+  const Verdict verdict = evidence == nullptr ? Verdict() : judge(spec, claim, *evidence);
+  return {.paper = spec.paper,
+          .link = fmt::format("[{}](../experiments/{}.toml)", spec.name, spec.name),
+          .says = claim.says,
+          .paper_values = paper_text(claim),
+          .ours = ours_text(spec, claim, evidence),
+          .scale = evidence == nullptr ? "–" : scale_text(evidence->scale),
+          .verdict = std::string(name_of(verdict.word)),
+          .p = verdict.p};
+}
+
+/// Holm's correction for all claims of a paper that were tested.
+void correct_by_paper(std::vector<AtlasRow>& rows) {
+  std::map<std::string, std::vector<std::size_t>> places;
+  for (std::size_t i = 0; i < rows.size(); ++i) places[rows[i].paper].push_back(i);
+  for (const auto& [paper, of_paper] : places) {
+    std::vector<double> p;
+    for (const std::size_t i : of_paper) p.push_back(rows[i].p);
+    const std::vector<double> corrected = holm(p);
+    for (std::size_t k = 0; k < of_paper.size(); ++k) rows[of_paper[k]].corrected = corrected[k];
+  }
+}
+
 }  // namespace
 
 ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
@@ -149,13 +204,22 @@ ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
                                                                : fmt::format(" Smaller than the paper's setting: {}.",
                                                                              fmt::join(result.smaller, ", ")),
                                         reading_note()),
-                    .columns = {"verdict", "claim", "paper", "ours"},
+                    .columns = {"verdict", "claim", "paper", "ours", "p", "p, Holm for these claims"},
                     .rows = {},
                     .text_columns = 4};
+  std::vector<Verdict> verdicts;
+  std::vector<double> p;
+  for (const Claim& claim : spec.claims) {
+    verdicts.push_back(judge(spec, claim, result));
+    p.push_back(verdicts.back().p);
+  }
+  const std::vector<double> corrected = holm(p);
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {
     const Claim& claim = spec.claims[i];
-    table.rows.push_back({std::string(name_of(judge(spec, claim, result).word)),
-                          fmt::format("{}. {}", i + 1, claim.says), paper_text(claim), ours_text(claim, &result)});
+    const bool run = verdicts[i].word != VerdictWord::not_run;
+    table.rows.push_back({std::string(name_of(verdicts[i].word)), fmt::format("{}. {}", i + 1, claim.says),
+                          paper_text(claim), ours_text(spec, claim, run ? &result : nullptr), p_text(p[i]),
+                          p_text(corrected[i])});
   }
   return table;
 }
@@ -181,13 +245,14 @@ ReportTable values_table(const ResultSpec& spec, const Claim& claim, const Store
 ReportTable rules_table(const Claim& claim, const Verdict& verdict) {
   ReportTable table{.title = claim.says,
                     .note = fmt::format("Verdict: {}.", name_of(verdict.word)),
-                    .columns = {"rule", "met", "trend", "seen"},
+                    .columns = {"rule", "met", "trend", "p", "seen"},
                     .rows = {},
-                    .text_columns = 4};
+                    .text_columns = 5};
   for (std::size_t i = 0; i < claim.rules.size(); ++i) {
     const Check& check = verdict.checks[i];
     table.rows.push_back({rule_text(claim.rules[i]), std::string(name_of(check.met)),
-                          claim.rules[i].trend ? std::string(name_of(check.trend)) : "", check.seen});
+                          claim.rules[i].trend ? std::string(name_of(check.trend.answer)) : "",
+                          claim.rules[i].has_sign() ? p_text(check.trend.p) : "", check.seen});
   }
   return table;
 }
@@ -196,8 +261,9 @@ std::string reading_note() {
   return "Numbers are mean ± deviation over seeds, of what the runs wrote: nothing was smoothed but where a measure "
          "says so (final: the mean of the last tenth of a curve), and nothing was chosen on test data. A difference "
          "has the standard error of pairs of equal seeds where both arms ran the same ones, else that of independent "
-         "means; p is Welch's, two-sided, not corrected for the number of comparisons. A trend is a sign, told beyond "
-         "two standard errors.";
+         "means. A trend is a sign that a two-sided t test tells: p below 0.05, with the degrees of freedom of the "
+         "pairs, else Welch's. Of several comparisons that must all hold p is the largest. Verdicts rest on p as it "
+         "is; the column beside it has p corrected by Holm.";
 }
 
 std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results) {
@@ -205,25 +271,25 @@ std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem
       "# Reproduction\n\n"
       "What the papers claim and what our runs say. This page is the output of `throughtime reproduce --atlas`, made "
       "from\nthe results stored under experiments/results; nothing here is typed. *reproduced*, *trend only* and *not "
-      "reproduced* need\nthe paper's setting and all seeds; *trend*, *no trend* and *too small to tell* are the words "
-      "for less. Arms are those of the\nconfiguration. A claim that did not hold has its curve. "
+      "reproduced* need\nthe paper's setting and all seeds; *trend*, *no trend*, *holds*, *does not hold*, *too small "
+      "to "
+      "tell* and *too few seeds*\nare the words for less; where runs learned nothing, the word is *proves nothing*. "
+      "Arms are those of the\nconfiguration. A claim that did not hold has its curve. "
       "[reproduce.md](reproduce.md) has the rules.\n\n" +
-      reading_note() + "\n\n";
-  text += markdown_row({"result", "claim", "paper", "ours", "scale", "verdict"});
-  text += markdown_row(std::vector<std::string>(6, "---"));
+      reading_note() + " Holm's correction is for all tested claims of a paper.\n\n";
+  text += markdown_row({"result", "claim", "paper", "ours", "scale", "p", "p, Holm", "verdict"});
+  text += markdown_row(std::vector<std::string>(8, "---"));
+  std::vector<AtlasRow> rows;
   std::string details;
   for (const ResultSpec& spec : specs) {
     const std::vector<StoredResult> stored = find_stored(results, spec.name);
-    const std::string link = fmt::format("[{}](../experiments/{}.toml)", spec.name, spec.name);
-    for (const Claim& claim : spec.claims) {
-      const StoredResult* evidence = evidence_of(spec, claim, stored);
-      const Verdict verdict = evidence == nullptr ? Verdict() : judge(spec, claim, *evidence);
-      text +=
-          markdown_row({link, claim.says, paper_text(claim), ours_text(claim, evidence),
-                        evidence == nullptr ? "–" : scale_text(evidence->scale), std::string(name_of(verdict.word))});
-    }
+    for (const Claim& claim : spec.claims) rows.push_back(row_of(spec, claim, stored));
     if (!stored.empty()) details += details_of(spec, stored, results);
   }
+  correct_by_paper(rows);
+  for (const AtlasRow& row : rows)
+    text += markdown_row(
+        {row.link, row.says, row.paper_values, row.ours, row.scale, p_text(row.p), p_text(row.corrected), row.verdict});
   return text + details;
 }
 

@@ -9,10 +9,26 @@ namespace throughtime {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double end_iterations = 50;  // what the acceptance of the Add task asks for
+
+/// A curve from its first number on: what was no estimate yet is no part of it.
+Series from_first_number(const Series& series) {
+  const auto first = std::find_if(series.y.begin(), series.y.end(), [](double value) { return !std::isnan(value); });
+  const auto skipped = first - series.y.begin();
+  return {{series.x.begin() + skipped, series.x.end()}, {first, series.y.end()}};
+}
 
 double mean_of_last_tenth(const std::vector<double>& y) {
   const std::size_t count = std::max<std::size_t>(1, y.size() / 10);
   return summary_of({y.end() - static_cast<std::ptrdiff_t>(count), y.end()}).mean;
+}
+
+/// Of the reports of the last iterations; one that is itself the mean of more of them counts whole.
+double mean_of_end(const Series& series) {
+  std::vector<double> last;
+  for (std::size_t i = 0; i < series.x.size(); ++i)
+    if (series.x[i] > series.x.back() - end_iterations) last.push_back(series.y[i]);
+  return summary_of(last).mean;
 }
 
 double highest(const std::vector<double>& y) { return *std::max_element(y.begin(), y.end()); }
@@ -29,6 +45,7 @@ double share_at_most(const std::vector<double>& y, double level) {
   return static_cast<double>(held) / static_cast<double>(y.size() - 1);
 }
 
+/// Of a curve that begins with a number.
 double measure_curve(const Measure& measure, const Series& series) {
   const std::vector<double>& y = series.y;
   switch (measure.how) {
@@ -36,6 +53,8 @@ double measure_curve(const Measure& measure, const Series& series) {
       return y.back();
     case MeasureHow::final:
       return mean_of_last_tenth(y);
+    case MeasureHow::end:
+      return mean_of_end(series);
     case MeasureHow::mean:
       return summary_of(y).mean;
     case MeasureHow::lowest:
@@ -62,8 +81,9 @@ double measure_run(const Measure& measure, const RunRecord& run) {
   if (!run.finished) return nan;
   if (measure.how == MeasureHow::result) return run.result.number(measure.metric);
   const auto found = run.series.find(measure.metric);
-  if (found == run.series.end() || found->second.y.empty()) return nan;
-  return measure_curve(measure, found->second);
+  if (found == run.series.end()) return nan;
+  const Series series = from_first_number(found->second);
+  return series.y.empty() ? nan : measure_curve(measure, series);
 }
 
 }  // namespace throughtime

@@ -28,12 +28,10 @@ const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
       {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
       {"measure", &Measure::how,
-       "what is taken of the curve: its last value, the mean of its final tenth, the mean of all (the area under it), "
-       "its "
-       "lowest, its highest, the first iteration that reaches the level (the last where none does), the share of the "
-       "values after the first that are at or below it, the rise from the first to the final tenth, the decay: the "
-       "final "
-       "tenth over the highest"},
+       "what is taken of the curve from its first number on: its last value, the mean of its final tenth, the mean of "
+       "its end (the last 50 iterations), the mean of all (the area under it), its lowest, its highest, the first "
+       "iteration that reaches the level (the last where none does), the share of the values after the first that are "
+       "at or below it, the rise from the first to the final tenth, the decay: the final tenth over the highest"},
       {"level", &Measure::level, "of reach and share"},
   };
   return keys;
@@ -48,6 +46,10 @@ const std::vector<Key<ResultSpec>>& result_keys() {
       {"seeds", &ResultSpec::seeds, "of each arm at full scale"},
       {"quick_seeds", &ResultSpec::quick_seeds, "of each arm at quick scale"},
       {"quick_arms", &ResultSpec::quick_arms, "the arms that run at quick scale; all where it is left out"},
+      {"needs_full", &ResultSpec::needs_full,
+       "why quick scale can decide none of the claims; --all then leaves the result out"},
+      {"unlearned", &ResultSpec::unlearned,
+       "runs that learned nothing count too: the claims are about costs, or the paper is no better than the baseline"},
   };
   return keys;
 }
@@ -56,6 +58,7 @@ const std::vector<Key<Claim>>& claim_keys() {
   static const std::vector<Key<Claim>> keys = {
       {"says", &Claim::says, "what the paper says, in a sentence"},
       {"missing", &Claim::missing, "why it cannot be run: no data, no method; it then needs no rule"},
+      {"needs_full", &Claim::needs_full, "why quick scale cannot decide it: its runs are then no evidence"},
       {"show", &Claim::show, "the arms of the atlas' row; those of the trend where it is left out"},
   };
   return keys;
@@ -67,7 +70,8 @@ const std::vector<Key<Rule>>& rule_keys() {
        "what must hold of the means: a bound (below, above, between), the paper's value (within), another arm (less, "
        "greater, near, ratio), the order of the arms (falling, rising), the best one is among arms (lowest, highest), "
        "they "
-       "hardly differ (spread), the differences of arms and than change in this order (widening, narrowing)"},
+       "hardly differ (spread), the differences of arms and than, with their signs, rise in this order (widening), or "
+       "get smaller and keep the sign that they have in the paper (narrowing)"},
       {"arms", &Rule::arms, "each of these; falling, rising, widening, narrowing: in this order"},
       {"than", &Rule::than,
        "less, greater, near, ratio: each of these; lowest, highest: the other arms; widening, narrowing: one for each "
@@ -313,6 +317,26 @@ std::string keys_table(const std::vector<Key<Owner>>& keys) {
 
 const std::vector<std::string>& ResultSpec::arms_at(Scale scale) const {
   return scale == Scale::quick && !quick_arms.empty() ? quick_arms : arms;
+}
+
+std::string ResultSpec::needs_full_text(const Claim& claim) const {
+  if (!claim.needs_full.empty() || !needs_full.empty()) return claim.needs_full.empty() ? needs_full : claim.needs_full;
+  const std::vector<Rule> rules = deciding_rules(claim.rules);
+  if (rules.empty()) return "it is about the paper's numbers, which belong to its setting";
+  const std::vector<std::string>& run = arms_at(Scale::quick);
+  std::vector<std::string> absent;
+  for (const Rule& rule : rules)
+    for (const std::string& arm : rule.named_arms())
+      if (std::find(run.begin(), run.end(), arm) == run.end() &&
+          std::find(absent.begin(), absent.end(), arm) == absent.end())
+        absent.push_back(arm);
+  return absent.empty() ? "" : fmt::format("quick scale does not run {}", fmt::join(absent, ", "));
+}
+
+bool ResultSpec::decides_any(Scale scale) const {
+  return !arms.empty() && std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+    return claim.missing.empty() && (scale == Scale::full || needs_full_text(claim).empty());
+  });
 }
 
 std::vector<Measure> ResultSpec::measures() const {

@@ -14,6 +14,7 @@ namespace throughtime {
 struct Claim {
   std::string says;                      // a sentence
   std::string missing;                   // why it cannot be run; empty: it can
+  std::string needs_full;                // why quick scale cannot decide it; empty: it can where it runs its arms
   Measure measure;                       // the number to show, and that of the paper's values
   std::map<std::string, double> values;  // the paper's, by arm
   std::vector<std::string> show;         // the arms of the atlas' row; empty: those of the trend, else of all rules
@@ -36,10 +37,16 @@ struct ResultSpec {
   int quick_seeds = 3;
   std::vector<std::string> quick_arms;  // empty: all
   std::vector<std::string> quick;       // assignments key=value
+  std::string needs_full;               // why quick scale can decide nothing; empty: it can
+  bool unlearned = false;               // runs that learned nothing count too
   std::vector<Claim> claims;
 
   const std::vector<std::string>& arms_at(Scale scale) const;
   int seeds_at(Scale scale) const { return scale == Scale::quick ? quick_seeds : seeds; }
+  /// Why quick scale cannot decide a claim, in words; empty: it can.
+  std::string needs_full_text(const Claim& claim) const;
+  /// Whether runs of that scale can decide any claim.
+  bool decides_any(Scale scale) const;
   /// All measures that the rules and the tables need, each once.
   std::vector<Measure> measures() const;
 };
@@ -55,11 +62,15 @@ bool read_result(const std::filesystem::path& file, const std::string& name, Res
 /// documentation.
 std::string result_keys_markdown();
 
-/// The number of a run: the `last` value of a curve, the mean of its `final` tenth or of all (`mean`), its `lowest` or
-/// `highest`, the first iteration at which it is no higher than the level (`reach`; the last one where it never is),
-/// the `share` of its values after the first that are no higher than the level, the `rise` from its first value to its
-/// final tenth, the `decay` from its highest to its final tenth (their ratio), or a number of the `result`. NaN where
-/// the run has no such thing.
+/// What a run learned, from its result.json.
+Learned learned_by(const ResultFile& result);
+
+/// The number of a run: the `last` value of a curve, the mean of its `final` tenth, of the last 50 iterations (`end`)
+/// or of all (`mean`), its `lowest` or `highest`, the first iteration at which it is no higher than the level (`reach`;
+/// the last one where it never is), the `share` of its values after the first that are no higher than the level, the
+/// `rise` from its first value to its final tenth, the `decay` from its highest to its final tenth (their ratio), or a
+/// number of the `result`. A curve begins at its first number: what was no estimate yet is no part of it. NaN where the
+/// run has no such thing.
 double measure_run(const Measure& measure, const RunRecord& run);
 
 }  // namespace throughtime

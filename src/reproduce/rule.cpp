@@ -75,12 +75,29 @@ bool in_order(const Rule& rule, const std::vector<double>& numbers) {
   return sign * (numbers.back() - numbers.front()) > 0;
 }
 
+/// The direction that gaps have: that of the paper where it has numbers, else our own.
+double sign_of_gaps(const Rule& rule, const std::map<std::string, double>& paper, double own) {
+  const auto arm = paper.find(rule.arms.front()), other = paper.find(rule.than.front());
+  const double gap = arm != paper.end() && other != paper.end() ? arm->second - other->second : own;
+  return gap < 0 ? -1 : 1;
+}
+
 /// The differences of the arms and their partners.
 std::vector<double> gaps_of(const Rule& rule, const ArmValues& values) {
   std::vector<double> gaps;
   for (std::size_t i = 0; i < rule.arms.size(); ++i)
     gaps.push_back(mean_of(values, rule.arms[i], rule.measure) - mean_of(values, rule.than[i], rule.measure));
   return gaps;
+}
+
+/// Gaps that get smaller and keep their direction.
+bool gaps_narrow(const Rule& rule, const std::vector<double>& gaps, double sign) {
+  std::vector<double> sizes;
+  for (const double gap : gaps) {
+    if (!(sign * gap >= -allowance(rule, gap))) return false;
+    sizes.push_back(std::abs(gap));
+  }
+  return in_order(rule, sizes);
 }
 
 /// The arm with the best mean for lowest, highest; one that broke is the worst.
@@ -109,7 +126,11 @@ bool spread_is_small(const Rule& rule, const ArmValues& values) {
 bool met(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
   if (is_one_of(rule.kind, {RuleKind::falling, RuleKind::rising}))
     return in_order(rule, means_of(values, rule.arms, rule.measure));
-  if (is_one_of(rule.kind, {RuleKind::widening, RuleKind::narrowing})) return in_order(rule, gaps_of(rule, values));
+  if (rule.kind == RuleKind::widening) return in_order(rule, gaps_of(rule, values));
+  if (rule.kind == RuleKind::narrowing) {
+    const std::vector<double> gaps = gaps_of(rule, values);
+    return gaps_narrow(rule, gaps, sign_of_gaps(rule, paper, gaps.front()));
+  }
   if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest})) return best_is_among_arms(rule, values);
   if (rule.kind == RuleKind::spread) return spread_is_small(rule, values);
   return std::all_of(rule.arms.begin(), rule.arms.end(), [&](const std::string& arm) {
@@ -123,37 +144,53 @@ bool met(const Rule& rule, const ArmValues& values, const std::map<std::string, 
   });
 }
 
-/// The sign of a number, told only beyond two standard errors.
-Answer sign_of(double value, double standard_error) {
-  if (!std::isfinite(value) || !std::isfinite(standard_error) || std::abs(value) <= 2 * standard_error)
-    return Answer::unknown;
-  return answer_of(value > 0);
+/// The sign of a number, told by a t test.
+Told sign_of(double value, double standard_error, double degrees_of_freedom) {
+  const double p = p_of(value, standard_error, degrees_of_freedom);
+  return {p < trend_level ? answer_of(value > 0) : Answer::unknown, p};
 }
 
-Answer sign_of(const Rule& rule, const ArmValues& values, const std::string& first, const std::string& second) {
-  const Contrast contrast = contrast_of(values, rule.measure, {{second, 1}, {first, -1}});
-  return sign_of(wanted_sign(rule) * contrast.value, contrast.standard_error);
+/// Of a sum of arms times `sign`.
+Told sign_of(const Rule& rule, const ArmValues& values, double sign,
+             const std::vector<std::pair<std::string, double>>& weights) {
+  const Contrast contrast = contrast_of(values, rule.measure, weights);
+  return sign_of(sign * contrast.value, contrast.standard_error, contrast.degrees_of_freedom);
 }
 
-/// The least favourable of the comparisons: one that goes the other way decides, then one that cannot be told.
-Answer trend_of(const Rule& rule, const ArmValues& values) {
+Told sign_of(const Rule& rule, const ArmValues& values, const std::string& first, const std::string& second) {
+  return sign_of(rule, values, wanted_sign(rule), {{second, 1}, {first, -1}});
+}
+
+/// The first gap is there and the last one is smaller, and not one in the other direction.
+Told narrowing_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
+  const std::string &first = rule.arms.front(), &last = rule.arms.back();
+  const std::string &first_other = rule.than.front(), &last_other = rule.than.back();
+  const double sign = sign_of_gaps(rule, paper, gaps_of(rule, values).front());
+  const Told there = sign_of(rule, values, sign, {{first, 1}, {first_other, -1}});
+  const Told smaller = sign_of(rule, values, sign, {{first, 1}, {first_other, -1}, {last, -1}, {last_other, 1}});
+  const Told turned = sign_of(rule, values, sign, {{last, 1}, {last_other, -1}});
+  return turned.answer == Answer::no ? turned : all_of(there, smaller);
+}
+
+/// Of below and above: the mean of one arm against the bound.
+Told bound_of(const Rule& rule, const std::vector<double>& values) {
+  const Comparison test = against(values, rule.kind == RuleKind::below ? rule.high : rule.low);
+  return sign_of(-wanted_sign(rule) * test.difference, test.standard_error, test.degrees_of_freedom);
+}
+
+Told trend_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
   const std::string &first = rule.arms.front(), &last = rule.arms.back();
   if (is_one_of(rule.kind, {RuleKind::falling, RuleKind::rising})) return sign_of(rule, values, first, last);
   if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest}))
     return sign_of(rule, values, best_of(rule, values, rule.arms), best_of(rule, values, rule.than));
-  if (is_one_of(rule.kind, {RuleKind::widening, RuleKind::narrowing})) {
-    const Contrast contrast =
-        contrast_of(values, rule.measure, {{last, 1}, {rule.than.back(), -1}, {first, -1}, {rule.than.front(), 1}});
-    return sign_of(wanted_sign(rule) * contrast.value, contrast.standard_error);
-  }
-  Answer worst = Answer::yes;
+  if (rule.kind == RuleKind::narrowing) return narrowing_of(rule, values, paper);
+  if (rule.kind == RuleKind::widening)
+    return sign_of(rule, values, 1, {{last, 1}, {rule.than.back(), -1}, {first, -1}, {rule.than.front(), 1}});
+  Told worst{Answer::yes, 0};
   for (const std::string& arm : rule.arms) {
-    if (is_one_of(rule.kind, {RuleKind::below, RuleKind::above})) {
-      const Summary own = summary_of(values_of(values, arm, rule.measure));
-      const double bound = rule.kind == RuleKind::below ? rule.high : rule.low;
-      worst = std::min(worst, sign_of(wanted_sign(rule) * (bound - own.mean), own.standard_error));
-    }
-    for (const std::string& other : rule.than) worst = std::min(worst, sign_of(rule, values, arm, other));
+    if (is_one_of(rule.kind, {RuleKind::below, RuleKind::above}))
+      worst = all_of(worst, bound_of(rule, values_of(values, arm, rule.measure)));
+    for (const std::string& other : rule.than) worst = all_of(worst, sign_of(rule, values, arm, other));
   }
   return worst;
 }
@@ -166,7 +203,8 @@ std::string numbers(const std::vector<double>& values) {
   return text;
 }
 
-/// "-0.12 ± 0.02, p 0.003": arm minus other, the standard error of equal seeds where there are such, Welch's p.
+/// "-0.12 ± 0.02": arm minus other, the standard error of equal seeds where there are such, and Welch's p where it is
+/// asked for.
 std::string difference_text(const Rule& rule, const ArmValues& values, const std::string& arm,
                             const std::string& other) {
   const Contrast contrast = contrast_of(values, rule.measure, {{arm, 1}, {other, -1}});
@@ -174,7 +212,7 @@ std::string difference_text(const Rule& rule, const ArmValues& values, const std
   if (!std::isfinite(contrast.standard_error)) return text;
   text += fmt::format(" ± {}", short_number(contrast.standard_error, 2));
   const double p = welch(values_of(values, arm, rule.measure), values_of(values, other, rule.measure)).p;
-  return std::isfinite(p) ? text + fmt::format(", p {}", short_number(p, 2)) : text;
+  return rule.p > 0 && std::isfinite(p) ? text + fmt::format(", Welch's p {}", short_number(p, 2)) : text;
 }
 
 /// The numbers that decide a rule, as short as they can be told.
@@ -272,12 +310,14 @@ Contrast contrast_of(const ArmValues& values, const Measure& measure,
                      const std::vector<std::pair<std::string, double>>& weights) {
   std::map<std::uint64_t, std::pair<std::size_t, double>> by_seed;  // arms with that seed, their sum
   Contrast contrast;
-  double variance = 0;
+  double variance = 0, variance_of_variance = 0;
   std::size_t largest = 0;
   for (const auto& [arm, weight] : weights) {
     const Summary own = summary_of(values_of(values, arm, measure));
     contrast.value += weight * own.mean;
-    variance += weight * weight * own.standard_error * own.standard_error;
+    const double share = weight * weight * own.standard_error * own.standard_error;
+    variance += share;
+    variance_of_variance += share * share / (static_cast<double>(own.count) - 1);
     largest = std::max(largest, own.count);
     if (own.count == 0) continue;
     for (const auto& [seed, value] : values.at(arm).at(measure.key())) {
@@ -286,6 +326,7 @@ Contrast contrast_of(const ArmValues& values, const Measure& measure,
     }
   }
   contrast.standard_error = std::sqrt(variance);
+  contrast.degrees_of_freedom = variance * variance / variance_of_variance;
   const bool same_seeds =
       by_seed.size() == largest &&
       std::all_of(by_seed.begin(), by_seed.end(), [&](const auto& one) { return one.second.first == weights.size(); });
@@ -293,14 +334,23 @@ Contrast contrast_of(const ArmValues& values, const Measure& measure,
   std::vector<double> sums;
   for (const auto& [seed, sum] : by_seed) sums.push_back(sum.second);
   contrast.standard_error = summary_of(sums).standard_error;
+  contrast.degrees_of_freedom = static_cast<double>(sums.size()) - 1;
   contrast.paired = true;
   return contrast;
+}
+
+Told all_of(const Told& first, const Told& second) {
+  if (first.answer != second.answer && std::min(first.answer, second.answer) == Answer::no)
+    return first.answer == Answer::no ? first : second;
+  if (first.answer == Answer::no) return first.p < second.p ? first : second;
+  const bool second_is_worse = std::isnan(second.p) || second.p > first.p;
+  return std::isnan(first.p) || !second_is_worse ? first : second;
 }
 
 Check check_rule(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
   for (const std::string& arm : rule.named_arms())
     if (values_of(values, arm, rule.measure).empty()) return {};
-  return {answer_of(met(rule, values, paper)), rule.has_sign() ? trend_of(rule, values) : Answer::unknown,
+  return {answer_of(met(rule, values, paper)), rule.has_sign() ? trend_of(rule, values, paper) : Told(),
           seen_of(rule, values)};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,9 +12,9 @@
 namespace throughtime {
 
 /// What is taken of a curve, or a number of the result.
-enum class MeasureHow { last, final, mean, lowest, highest, reach, share, rise, decay, result };
+enum class MeasureHow { last, final, end, mean, lowest, highest, reach, share, rise, decay, result };
 constexpr auto names_of(MeasureHow) {
-  return choice_names("last", "final", "mean", "lowest", "highest", "reach", "share", "rise", "decay", "result");
+  return choice_names("last", "final", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay", "result");
 }
 
 /// One number of a run.
@@ -79,10 +80,11 @@ using ArmValues = std::map<std::string, std::map<std::string, SeedValues>>;
 std::vector<double> values_of(const ArmValues& values, const std::string& arm, const Measure& measure);
 
 /// A sum of arms, each times its weight: over equal seeds (paired) where all arms ran the same ones, else from
-/// independent means.
+/// independent means (Welch).
 struct Contrast {
   double value = 0;
   double standard_error = 0;  // NaN where there are fewer than two seeds
+  double degrees_of_freedom = 0;
   bool paired = false;
 };
 Contrast contrast_of(const ArmValues& values, const Measure& measure,
@@ -90,11 +92,21 @@ Contrast contrast_of(const ArmValues& values, const Measure& measure,
 
 enum class Answer { no, unknown, yes };  // the least favourable first
 constexpr auto names_of(Answer) { return choice_names("no", "cannot be told", "yes"); }
+/// A trend is told where the two-sided p of its t test is below this.
+inline constexpr double trend_level = 0.05;
+/// What a t test says of a direction.
+struct Told {
+  Answer answer = Answer::unknown;                      // yes or no where p is below trend_level
+  double p = std::numeric_limits<double>::quiet_NaN();  // two-sided; NaN: no test could be made
+};
+/// Several directions that must all hold: one that goes the other way decides, else the one that is least certain.
+Told all_of(const Told& first, const Told& second);
+
 /// What the runs say to one rule.
 struct Check {
-  Answer met = Answer::unknown;    // as it is written
-  Answer trend = Answer::unknown;  // its sign, beyond two standard errors; of rules that have one
-  std::string seen;                // the numbers behind it
+  Answer met = Answer::unknown;  // as it is written
+  Told trend = {};               // its sign; of rules that have one
+  std::string seen = {};         // the numbers behind it
 };
 Check check_rule(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper);
 

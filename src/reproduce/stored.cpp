@@ -30,13 +30,17 @@ std::string json_of(const StoredResult& result) {
     for (const auto& [key, seeds] : measures)
       for (const auto& [seed, value] : seeds)
         arms[arm][key][std::to_string(seed)] = std::isfinite(value) ? Json(value) : Json(nullptr);
-  const Json json = {{"scale", name_of(result.scale)},
-                     {"version", result.version},
-                     {"commit", result.commit},
-                     {"engine", result.engine},
-                     {"seconds", result.seconds},
-                     {"smaller", result.smaller},
-                     {"arms", arms}};
+  Json learned = Json::object();
+  for (const auto& [arm, runs] : result.learned)
+    for (const Learned one : runs) learned[arm].push_back(name_of(one));
+  Json json = {{"scale", name_of(result.scale)},
+               {"version", result.version},
+               {"commit", result.commit},
+               {"engine", result.engine},
+               {"seconds", result.seconds},
+               {"smaller", result.smaller},
+               {"arms", arms}};
+  if (!learned.empty()) json["learned"] = learned;
   return json.dump(1) + "\n";
 }
 
@@ -49,11 +53,16 @@ StoredResult parse_stored(const std::string& text, const std::string& where) {
                         .engine = json.at("engine").get<std::string>(),
                         .seconds = json.at("seconds").get<double>(),
                         .smaller = json.at("smaller").get<std::vector<std::string>>(),
-                        .values = {}};
+                        .values = {},
+                        .learned = {}};
     for (const auto& [arm, measures] : json.at("arms").items())
       for (const auto& [key, seeds] : measures.items())
         for (const auto& [seed, value] : seeds.items())
           result.values[arm][key].emplace_back(std::stoull(seed), number_of(value));
+    if (json.contains("learned"))
+      for (const auto& [arm, runs] : json["learned"].items())
+        for (const Json& one : runs)
+          result.learned[arm].push_back(choice_of<Learned>(one.get<std::string>(), "reproduce", "learned"));
     return result;
   } catch (const std::exception& error) {
     refuse("reproduce", "{} is no stored result: {}", where, error.what());
@@ -82,7 +91,15 @@ bool is_complete(const ResultSpec& spec, const StoredResult& stored) {
 }
 
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
-  return judge(claim.rules, result.values, claim.values, result.scale, elements(spec.seeds));
+  const std::vector<Rule> deciding = deciding_rules(claim.rules);
+  const bool by_hand = claim.needs_full.empty() && spec.needs_full.empty() && !deciding.empty() &&
+                       fewest_seeds(deciding, result.values) > 0;
+  if (result.scale == Scale::quick && !spec.needs_full_text(claim).empty() && !by_hand) return {};
+  return judge(claim.rules, {.values = result.values,
+                             .paper = claim.values,
+                             .scale = result.scale,
+                             .seeds = elements(spec.seeds),
+                             .learned = spec.unlearned ? LearnedByArm() : result.learned});
 }
 
 }  // namespace throughtime

@@ -15,6 +15,7 @@ struct StoredResult {
   double seconds = 0;                // of training, all runs together
   std::vector<std::string> smaller;  // what quick scale changed: assignments key=value
   ArmValues values;
+  LearnedByArm learned = {};  // empty in files from before it was stored
 };
 
 std::string scale_text(Scale scale);
@@ -28,6 +29,7 @@ std::vector<StoredResult> find_stored(const std::filesystem::path& results, cons
 /// Whether it has all arms and seeds of its scale.
 bool is_complete(const ResultSpec& spec, const StoredResult& stored);
 
+/// Quick scale says nothing of a claim that it cannot decide: not_run, unless all of its arms were run by hand.
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
 
 }  // namespace throughtime

@@ -139,6 +139,7 @@ Reproduction gather(const Undertaking& task, const std::vector<JobEnd>& ends) {
     for (const Measure& measure : measures)
       all.stored.values[part.arm][measure.key()].emplace_back(
           part.config.train.seed, broke ? std::numeric_limits<double>::quiet_NaN() : measure_run(measure, run));
+    if (!broke) all.stored.learned[part.arm].push_back(learned_by(run.result));
     commits.insert(find_entry(run.environment, "commit"));
     if (!broke) all.stored.seconds += run.result.number("seconds");
   }

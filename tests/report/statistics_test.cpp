@@ -80,5 +80,31 @@ TEST(Paired, SeesADifferenceThatSeedsHide) {
   EXPECT_EQ(paired(first, second).degrees_of_freedom, 3);
 }
 
+TEST(Against, IsTheTestOfOneSample) {
+  // Mean 2 and standard error 1 / sqrt(3): 1 below 3.
+  const Comparison comparison = against({1, 2, 3}, 3);
+  EXPECT_DOUBLE_EQ(comparison.difference, -1);
+  EXPECT_NEAR(comparison.t, -std::sqrt(3.0), 1e-12);
+  EXPECT_EQ(comparison.degrees_of_freedom, 2);
+}
+
+TEST(P, OfADifferenceWithoutSpreadIsCertain) {
+  EXPECT_EQ(p_of(1, 0, 2), 0);
+  EXPECT_EQ(p_of(0, 0, 2), 1);
+  EXPECT_TRUE(std::isnan(p_of(std::nan(""), 0, 2)));
+  EXPECT_TRUE(std::isnan(p_of(1, std::nan(""), 0))) << "one seed";
+  EXPECT_NEAR(p_of(2, 1, 1), 1 - 2 * std::atan(2.0) / std::numbers::pi, 1e-12) << "two errors of two seeds: 0.295";
+}
+
+TEST(Holm, MultipliesTheSmallestByTheirNumber) {
+  const std::vector<double> corrected = holm({0.04, 0.01, std::nan(""), 0.03});
+  EXPECT_DOUBLE_EQ(corrected[1], 0.03);  // 3 * 0.01
+  EXPECT_DOUBLE_EQ(corrected[3], 0.06);  // 2 * 0.03
+  EXPECT_DOUBLE_EQ(corrected[0], 0.06);  // 1 * 0.04, but never below that of a smaller p
+  EXPECT_TRUE(std::isnan(corrected[2]));
+  EXPECT_EQ(holm({0.5, 0.9}), (std::vector<double>{1, 1}));
+  EXPECT_TRUE(holm({}).empty());
+}
+
 }  // namespace
 }  // namespace throughtime

@@ -14,16 +14,18 @@ TEST(Atlas, HasARowForEveryClaimAndIsTheSameEveryTime) {
   const ScratchDirectory directory;
   directory.write("paper/figure-0.toml", experiment);
   const auto atlas = [&] { return atlas_of(find_results(directory.path()), directory / "results"); };
-  EXPECT_NE(atlas().find("| first \\| beats second | first 0.5 | – | – | not run |"), std::string::npos) << atlas();
-  EXPECT_NE(atlas().find("| third is lost | third 7 | no data | – | not run |"), std::string::npos) << atlas();
+  EXPECT_NE(atlas().find("| first \\| beats second | first 0.5 | – | – | – | – | not run |"), std::string::npos)
+      << atlas();
+  EXPECT_NE(atlas().find("| third is lost | third 7 | no data | – | – | – | not run |"), std::string::npos) << atlas();
   StoredResult stored{.scale = Scale::full, .version = "0", .commit = "c", .engine = "cpu", .seconds = 2};
   stored.values["first"]["train_loss, last"] = {{1, 0.1}, {2, 0.2}, {3, 0.1}};
-  stored.values["second"]["train_loss, last"] = {{1, 1.1}, {2, 1.0 / 3}, {3, 1.0}};
+  stored.values["second"]["train_loss, last"] = {{1, 1.1}, {2, 1.0}, {3, 1.0}};
   stored.values["first"]["train_loss, final"] = {{1, 0.1}, {2, 0.3}, {3, 0.2}};
   directory.write("results/paper/figure-0.full.json", json_of(stored));
   const std::string text = atlas();
-  EXPECT_NE(text.find("second 0.8111 ± 0.42 (n = 3) | full scale | reproduced |"), std::string::npos) << text;
-  EXPECT_NE(text.find("first 0.2 ± 0.1 (n = 3) | full scale | not reproduced |"), std::string::npos) << text;
+  EXPECT_NE(text.find("second 1.033 ± 0.058 (n = 3) | full scale | 0.0041 | 0.0041 | reproduced |"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("first 0.2 ± 0.1 (n = 3) | full scale | – | – | not reproduced |"), std::string::npos) << text;
   EXPECT_EQ(text, atlas());
   stored.scale = Scale::quick;
   stored.smaller = {"train.iterations=5"};
@@ -54,11 +56,60 @@ TEST(Atlas, AClaimIsJudgedAtFullScaleWhereAllItsArmsWereRunElseAtQuickScale) {
   directory.write("paper/figure-0.quick.json", json_of(stored));
   EXPECT_TRUE(is_complete(spec, stored));
   const std::string text = atlas_of({spec}, directory.path());
-  EXPECT_NE(text.find("b 2.033 ± 0.058 (n = 3) | full scale | reproduced |"), std::string::npos) << text;
-  EXPECT_NE(text.find("c 9.1 ± 0.1 (n = 3) | quick scale | trend |"), std::string::npos) << text;
+  EXPECT_NE(text.find("b 2.033 ± 0.058 (n = 3) | full scale | 0.0051 | 0.0051 | reproduced |"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("c 9.1 ± 0.1 (n = 3) | quick scale | < 1e-4 | < 1e-4 | trend |"), std::string::npos) << text;
   EXPECT_LT(text.find("at commit large"), text.find("*a beats b*"));
   EXPECT_LT(text.find("*a beats b*"), text.find("at commit small"));
   EXPECT_LT(text.find("at commit small"), text.find("*a beats c*"));
+}
+
+TEST(Atlas, CorrectsForAllTestedClaimsOfAPaper) {
+  const ScratchDirectory directory;
+  const auto spec = [](const std::string& name, const std::string& paper) {
+    const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
+    ResultSpec one{.name = name, .file = {}, .arms = {"a", "b"}, .title = {}, .paper = paper};
+    one.claims = {Claim{.says = "a beats b", .measure = mse, .rules = {rule}},
+                  Claim{.says = "there is no c", .missing = "no data"}};
+    return one;
+  };
+  const auto keep = [&](const std::string& name, const std::vector<double>& b) {
+    StoredResult stored{.scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu"};
+    stored.values = results({{0, 0, 0}, b});
+    directory.write(name + ".quick.json", json_of(stored));
+  };
+  keep("x/one", {1.4, 2, 2.6});  // p = 0.029
+  keep("x/two", {1, 2, 3});      // p = 0.074
+  keep("y/one", {1.4, 2, 2.6});
+  const std::string text = atlas_of({spec("x/one", "X"), spec("x/two", "X"), spec("y/one", "Y")}, directory.path());
+  EXPECT_NE(text.find("b 2 ± 0.6 (n = 3) | quick scale | 0.029 | 0.057 | trend |"), std::string::npos) << text;
+  EXPECT_NE(text.find("b 2 ± 1 (n = 3) | quick scale | 0.074 | 0.074 | too small to tell |"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("b 2 ± 0.6 (n = 3) | quick scale | 0.029 | 0.029 | trend |"), std::string::npos) << "one of Y";
+}
+
+TEST(Atlas, WhatNeedsFullScaleSaysWhy) {
+  const ScratchDirectory directory;
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
+  ResultSpec spec{.name = "paper/figure-0", .file = {}, .arms = {"a", "b"}};
+  spec.claims = {Claim{.says = "a beats b", .needs_full = "three updates", .measure = mse, .rules = {rule}}};
+  StoredResult stored{.scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu"};
+  stored.values = results({{0, 0, 0}, {1, 1, 1}});
+  directory.write("paper/figure-0.quick.json", json_of(stored));
+  EXPECT_NE(atlas_of({spec}, directory.path()).find("needs full scale: three updates | – | – | – | not run |"),
+            std::string::npos);
+  stored.scale = Scale::full;
+  directory.write("paper/figure-0.full.json", json_of(stored));
+  EXPECT_NE(atlas_of({spec}, directory.path()).find("| full scale | 0 | 0 | reproduced |"), std::string::npos)
+      << atlas_of({spec}, directory.path());
+}
+
+TEST(Atlas, WhatRunsLearnedIsStored) {
+  StoredResult stored{.scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu"};
+  stored.values = results({{0, 0}, {1, 1}});
+  stored.learned = {{"a", {Learned::more, Learned::baseline}}, {"b", {Learned::nothing, Learned::nothing}}};
+  EXPECT_EQ(parse_stored(json_of(stored), "here").learned, stored.learned);
+  EXPECT_EQ(json_of(parse_stored(json_of(stored), "here")), json_of(stored));
 }
 
 TEST(Atlas, ThePageInTheDocumentationIsWhatTheStoredResultsSay) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "reproduce/cost.h"
 #include "reproduce/example.h"
@@ -114,6 +115,90 @@ TEST(Result, MeasuresOfACurve) {
   EXPECT_DOUBLE_EQ(measured(MeasureHow::share, 2), 2.0 / 3);
   EXPECT_EQ(measured(MeasureHow::rise, 0), -2);
   EXPECT_TRUE(std::isnan(measure_run({"other", MeasureHow::last}, run)));
+}
+
+TEST(Result, ACurveBeginsAtItsFirstNumber) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto measured = [&](MeasureHow how, double level, const std::vector<double>& curve) {
+    return measure_run({"train_loss", how, level}, run_with(curve));
+  };
+  EXPECT_EQ(measured(MeasureHow::rise, 0, {nan, nan, 4, 5, 7}), 3);
+  EXPECT_EQ(measured(MeasureHow::share, 4, {nan, nan, 9, 3, 4}), 1) << "the first estimate does not count";
+  EXPECT_EQ(measured(MeasureHow::share, 4, {nan, 9, 3, nan, 5}), 1.0 / 3) << "one that is lost later on does";
+  EXPECT_EQ(measured(MeasureHow::lowest, 0, {nan, 4, 3}), 3);
+  EXPECT_EQ(measured(MeasureHow::highest, 0, {nan, 4, 3}), 4);
+  EXPECT_EQ(measured(MeasureHow::mean, 0, {nan, 4, 3}), 3.5);
+  EXPECT_EQ(measured(MeasureHow::decay, 0, {nan, 4, 3}), 0.75);
+  EXPECT_EQ(measured(MeasureHow::reach, 3, {nan, 4, 3}), 30) << "its iterations stay";
+  for (const MeasureHow how : {MeasureHow::rise, MeasureHow::share, MeasureHow::lowest, MeasureHow::last})
+    EXPECT_TRUE(std::isnan(measured(how, 0, {nan, nan}))) << name_of(how);
+}
+
+TEST(Result, TheEndIsTheMeanOfTheLastFiftyIterations) {
+  // Reports every ten iterations: the last five of them.
+  EXPECT_EQ(measure_run({"train_loss", MeasureHow::end}, run_with({100, 100, 1, 2, 3, 4, 5})), 3);
+  EXPECT_EQ(measure_run({"train_loss", MeasureHow::end}, run_with({1, 2})), 1.5) << "a shorter run";
+  RunRecord run = run_with({9, 7});
+  run.series["train_loss"].x = {50, 100};  // each the mean of 50 iterations
+  EXPECT_EQ(measure_run({"train_loss", MeasureHow::end}, run), 7);
+}
+
+TEST(Result, QuickScaleSaysWhichClaimsItCanDecide) {
+  ResultSpec spec{.name = "paper/figure-0", .file = {}, .arms = {"a", "b", "c"}};
+  spec.quick_arms = {"a", "b"};
+  const auto rule = [](RuleKind kind, const std::string& arm, bool trend) {
+    const bool pair = takes_others(kind);
+    return Rule{.kind = kind,
+                .arms = {arm},
+                .than = pair ? std::vector<std::string>{"b"} : std::vector<std::string>(),
+                .measure = {"x"},
+                .trend = trend};
+  };
+  Claim claim{.says = "s", .rules = {rule(RuleKind::less, "a", true), rule(RuleKind::below, "c", false)}};
+  EXPECT_EQ(spec.needs_full_text(claim), "") << "the trend decides";
+  claim.rules = {rule(RuleKind::less, "c", true)};
+  EXPECT_EQ(spec.needs_full_text(claim), "quick scale does not run c");
+  claim.rules = {rule(RuleKind::within, "a", false)};
+  EXPECT_NE(spec.needs_full_text(claim).find("the paper's numbers"), std::string::npos);
+  claim.rules = {rule(RuleKind::below, "a", false)};
+  spec.claims = {claim};
+  EXPECT_TRUE(spec.decides_any(Scale::quick));
+  spec.claims[0].needs_full = "too short";
+  EXPECT_EQ(spec.needs_full_text(spec.claims[0]), "too short");
+  EXPECT_FALSE(spec.decides_any(Scale::quick));
+  EXPECT_TRUE(spec.decides_any(Scale::full));
+  spec.claims[0].needs_full.clear();
+  spec.needs_full = "three updates";
+  EXPECT_EQ(spec.needs_full_text(spec.claims[0]), "three updates");
+  EXPECT_FALSE(spec.decides_any(Scale::quick));
+}
+
+ResultFile result_with(Entries entries) { return {std::move(entries)}; }
+
+TEST(Result, SaysWhatARunLearned) {
+  const auto learned = [](const std::string& updates, const std::string& loss, const std::string& score) {
+    return learned_by(result_with({{"updates", updates},
+                                   {"uniform_loss", "3.29584"},
+                                   {"metric", "bpc"},
+                                   {"baseline", "4.1"},
+                                   {"metrics.test_loss", loss},
+                                   {"metrics.test_bpc", score}}));
+  };
+  EXPECT_EQ(learned("3", "1.0", "1.4"), Learned::nothing) << "three updates";
+  EXPECT_EQ(learned("300", "5.9", "8.5"), Learned::nothing) << "worse than a uniform guess";
+  EXPECT_EQ(learned("300", "2.9", "4.18"), Learned::baseline);
+  EXPECT_EQ(learned("300", "2.84", "4.09"), Learned::baseline) << "better by less than a hundredth";
+  EXPECT_EQ(learned("300", "1.7", "2.5"), Learned::more);
+  const auto accurate = [](const std::string& last, const std::string& best) {
+    return learned_by(result_with({{"updates", "300"},
+                                   {"metric", "accuracy"},
+                                   {"baseline", "0.9"},
+                                   {"metrics.test_accuracy", last},
+                                   {"best.test_accuracy", best}}));
+  };
+  EXPECT_EQ(accurate("0.9", "0.9"), Learned::baseline);
+  EXPECT_EQ(accurate("0.5", "0.95"), Learned::more) << "the weights with the best validation";
+  EXPECT_EQ(learned_by(result_with({{"updates", "300"}})), Learned::more) << "nothing is known against it";
 }
 
 TEST(Result, EveryTableAndFigureIsThereAndLoadsAtBothScales) {

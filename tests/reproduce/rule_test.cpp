@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "report/statistics.h"
 #include "reproduce/arm_values.h"
 
 namespace throughtime::testing {
@@ -117,12 +118,29 @@ TEST(VerdictRule, DifferencesWidenOrNarrowInOrder) {
       .kind = RuleKind::narrowing, .arms = {"a", "b"}, .than = {"c", "d"}, .measure = mse, .trend = true};
   EXPECT_EQ(met(narrowing, {{10}, {10}, {5}, {6}}), Answer::yes);  // 5, then 4
   EXPECT_EQ(met(narrowing, {{10}, {10}, {5}, {4}}), Answer::no);
+  EXPECT_EQ(met(narrowing, {{10}, {2}, {5}, {6}}), Answer::no) << "5, then -4: smaller, but in the other direction";
+  EXPECT_EQ(met(narrowing, {{10}, {2}, {5}, {12}}), Answer::no) << "5, then -10: larger in the other direction";
+  EXPECT_EQ(met(narrowing, {{5}, {6}, {10}, {10}}), Answer::yes) << "-5, then -4: no paper says which is ahead";
   Rule widening = narrowing;
   widening.kind = RuleKind::widening;
   EXPECT_EQ(met(widening, {{10}, {10}, {5}, {4}}), Answer::yes);
   EXPECT_EQ(met(widening, {{10}, {10}, {5}, {5}}), Answer::no);
-  EXPECT_EQ(check_rule(widening, results({{10, 11}, {10, 11}, {5, 6}, {4, 5}}), {}).trend, Answer::yes);
-  EXPECT_EQ(check_rule(widening, results({{10, 14}, {10, 11}, {5, 6}, {4, 5}}), {}).trend, Answer::unknown);
+  EXPECT_EQ(check_rule(widening, results({{10, 11}, {10, 11}, {5, 6}, {4, 5}}), {}).trend.answer, Answer::yes);
+  EXPECT_EQ(check_rule(widening, results({{10, 14}, {10, 11}, {5, 6}, {4, 5}}), {}).trend.answer, Answer::unknown);
+}
+
+TEST(VerdictRule, ANarrowingGapIsTheOneOfThePaper) {
+  const Rule rule{.kind = RuleKind::narrowing, .arms = {"a", "b"}, .than = {"c", "d"}, .measure = mse, .trend = true};
+  const std::map<std::string, double> paper = {{"a", 0.7}, {"b", 0.7}, {"c", 0.5}, {"d", 0.6}};  // 0.2, then 0.1
+  const auto trend = [&](const std::vector<std::vector<double>>& arms) {
+    return check_rule(rule, results(arms), paper).trend.answer;
+  };
+  EXPECT_EQ(trend({{10, 11, 10}, {10, 11, 10}, {5, 6, 5}, {8, 9, 8}}), Answer::yes) << "5, then 2";
+  EXPECT_EQ(trend({{5, 6, 5}, {8, 9, 8}, {10, 11, 10}, {10, 11, 10}}), Answer::no)
+      << "-5, then -2: the wrong one ahead";
+  EXPECT_EQ(trend({{10, 11, 10}, {8, 9, 8}, {5, 6, 5}, {10, 11, 10}}), Answer::no) << "5, then -2";
+  EXPECT_EQ(trend({{10, 11, 10}, {10, 11, 10}, {8, 9, 8}, {5, 6, 5}}), Answer::no) << "2, then 5";
+  EXPECT_EQ(check_rule(rule, results({{5}, {8}, {10}, {10}}), paper).met, Answer::no);
 }
 
 TEST(VerdictRule, WelchIsAskedWhereARuleHasAP) {
@@ -142,40 +160,76 @@ TEST(VerdictRule, FallingForgivesItsMarginAndMustFallInAll) {
   EXPECT_EQ(met(rising, {{2}, {1}}), Answer::no);
 }
 
-TEST(VerdictRule, ATrendIsToldBeyondTwoStandardErrors) {
+TEST(VerdictRule, ATrendIsToldByATTest) {
   const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .margin = 100, .trend = true};
   const auto trend = [&](const std::vector<double>& a, const std::vector<double>& b) {
-    return check_rule(rule, results({a, b}), {}).trend;
+    return check_rule(rule, results({a, b}), {}).trend.answer;
   };
   EXPECT_EQ(trend({1.0, 1.1}, {2.0, 2.1}), Answer::yes);  // the margin does not matter
   EXPECT_EQ(trend({2.0, 2.1}, {1.0, 1.1}), Answer::no);
   EXPECT_EQ(trend({1.0, 3.0}, {4.0, 2.0}), Answer::unknown);
   EXPECT_EQ(trend({1.0}, {2.0}), Answer::unknown);  // one seed has no spread
+  // Differences 1 and 3: four standard errors at two seeds are p = 0.156, three of them with 1, 2, 3 p = 0.074.
+  EXPECT_EQ(trend({0, 0}, {0.6, 1}), Answer::unknown);
+  EXPECT_EQ(trend({0, 0, 0}, {1, 2, 3}), Answer::unknown);
+  EXPECT_EQ(trend({0, 0, 0}, {1.4, 2, 2.6}), Answer::yes);  // t = 5.77, p = 0.029
+}
+
+TEST(VerdictRule, PIsThatOfTheTTest) {
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
+  ArmValues values = results({{0, 0, 0}, {1, 2, 3}});
+  // With two degrees of freedom P(|T| > t) = 1 - t / sqrt(2 + t^2), and t = 2 / (1 / sqrt(3)).
+  const double t = 2 * std::sqrt(3.0);
+  EXPECT_NEAR(check_rule(rule, values, {}).trend.p, 1 - t / std::sqrt(2 + t * t), 1e-12);
+  values["a"][mse.key()] = {{7, 0.0}, {8, 0.5}, {9, 0.1}};  // other seeds: Welch
+  EXPECT_NEAR(check_rule(rule, values, {}).trend.p, welch(values_of(values, "a", mse), values_of(values, "b", mse)).p,
+              1e-12);
+  EXPECT_TRUE(std::isnan(check_rule(rule, results({{1}, {2}}), {}).trend.p)) << "one seed";
+  EXPECT_EQ(check_rule(rule, results({{1, 1}, {2, 2}}), {}).trend.p, 0) << "no spread at all: counts";
+  EXPECT_EQ(check_rule(rule, results({{1, 1}, {1, 1}}), {}).trend.p, 1);
+}
+
+TEST(VerdictRule, OfSeveralComparisonsTheLeastFavourableDecides) {
+  const Told sure{Answer::yes, 0.01}, less_sure{Answer::yes, 0.04}, open{Answer::unknown, 0.3},
+      against{Answer::no, 0.02}, none;
+  EXPECT_EQ(all_of(sure, less_sure).p, 0.04);
+  EXPECT_EQ(all_of(open, sure).answer, Answer::unknown);
+  EXPECT_EQ(all_of(open, sure).p, 0.3);
+  EXPECT_EQ(all_of(open, against).answer, Answer::no);
+  EXPECT_EQ(all_of(against, sure).p, 0.02);
+  EXPECT_TRUE(std::isnan(all_of(sure, none).p));
+  EXPECT_EQ(all_of(none, sure).answer, Answer::unknown);
+  EXPECT_EQ(all_of(none, against).answer, Answer::no);
 }
 
 TEST(VerdictRule, EqualSeedsArePaired) {
   const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
-  ArmValues values = results({{1.0, 5.0, 9.0}, {1.1, 5.1, 9.2}});  // far apart, but each below its partner
-  EXPECT_EQ(check_rule(rule, values, {}).trend, Answer::yes);
+  ArmValues values = results({{1.0, 5.0, 9.0}, {1.1, 5.1, 9.12}});  // far apart, but each below its partner
+  EXPECT_EQ(check_rule(rule, values, {}).trend.answer, Answer::yes);
   EXPECT_TRUE(contrast_of(values, mse, {{"a", 1}, {"b", -1}}).paired);
   values["b"][mse.key()][2].first = 17;  // another seed: independent samples
-  EXPECT_EQ(check_rule(rule, values, {}).trend, Answer::unknown);
+  EXPECT_EQ(check_rule(rule, values, {}).trend.answer, Answer::unknown);
   const Contrast apart = contrast_of(values, mse, {{"b", 1}, {"a", -1}});
   EXPECT_FALSE(apart.paired);
-  EXPECT_NEAR(apart.value, 0.4 / 3, 1e-12);
-  EXPECT_NEAR(apart.standard_error, std::sqrt(16.0 / 3 + 16.404 / 3), 1e-2);
+  EXPECT_NEAR(apart.value, 0.32 / 3, 1e-12);
+  EXPECT_NEAR(apart.standard_error, std::sqrt(16.0 / 3 + 16.08 / 3), 1e-2);
 }
 
 TEST(VerdictRule, ABoundCanBeADirection) {
   const Rule rising{.kind = RuleKind::above, .arms = {"a"}, .measure = mse, .low = 0, .trend = true};
-  EXPECT_EQ(check_rule(rising, results({{2.0, 3.0}}), {}).trend, Answer::yes);
-  EXPECT_EQ(check_rule(rising, results({{-2.0, -3.0}}), {}).trend, Answer::no);
-  EXPECT_EQ(check_rule(rising, results({{-1.0, 3.0}}), {}).trend, Answer::unknown);
+  EXPECT_EQ(check_rule(rising, results({{2.0, 2.1, 2.2}}), {}).trend.answer, Answer::yes);
+  EXPECT_EQ(check_rule(rising, results({{-2.0, -2.1, -2.2}}), {}).trend.answer, Answer::no);
+  EXPECT_EQ(check_rule(rising, results({{2.0, 3.0}}), {}).trend.answer, Answer::unknown) << "t = 5 with two seeds";
+  EXPECT_NEAR(check_rule(rising, results({{2.0, 3.0}}), {}).trend.p, 0.1257, 1e-4) << "1 - 2 atan(5) / pi";
+  EXPECT_EQ(check_rule(rising, results({{-1.0, 3.0}}), {}).trend.answer, Answer::unknown);
 }
 
 TEST(VerdictRule, SaysWhatWasSeen) {
   const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse};
-  EXPECT_EQ(check_rule(rule, results({{1.0, 2.0}, {3.0, 5.0}}), {}).seen, "-2.5 ± 0.5, p 0.2");
+  EXPECT_EQ(check_rule(rule, results({{1.0, 2.0}, {3.0, 5.0}}), {}).seen, "-2.5 ± 0.5");
+  Rule asked = rule;
+  asked.p = 0.05;
+  EXPECT_EQ(check_rule(asked, results({{1.0, 2.0}, {3.0, 5.0}}), {}).seen, "-2.5 ± 0.5, Welch's p 0.2");
   EXPECT_EQ(rule_text(rule), "validation_mse, last of a less than that of b");
 }
 

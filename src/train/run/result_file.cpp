@@ -82,9 +82,11 @@ std::string result_json(const RunResult& result, const std::string& run) {
                {"cumulative_accuracy", result.cumulative.accuracy},
                {"metric", plan.metric},
                {"baseline", plan.baseline},
+               {"uniform_loss", plan.uniform_loss},
                {"metrics", Json::object()},
                {"best", Json::object()}};
   if (!std::isfinite(result.cumulative.accuracy)) line.erase("cumulative_accuracy");
+  if (!std::isfinite(plan.uniform_loss)) line.erase("uniform_loss");
   if (result.test) put(line["metrics"], "test", *result.test);
   if (result.best_validation) {
     line["best"]["iteration"] = result.best_validation->iteration;

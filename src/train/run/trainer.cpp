@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "learners/archive_training.h"
 #include "throughtime/error.h"
@@ -21,6 +22,11 @@ std::string cell_text(const Model& model) {
   if (same) return text;
   for (std::size_t layer = 1; layer < model.layers().size(); ++layer) text += " + " + model.layers()[layer].cell->name;
   return text;
+}
+
+double uniform_loss(const Model& model) {
+  return model.head().target == TargetKind::label_or_distribution ? std::log(model.classes())
+                                                                  : std::numeric_limits<double>::quiet_NaN();
 }
 
 bool judged_by_accuracy(const Task& task) {
@@ -137,6 +143,7 @@ RunPlan Trainer::make_plan() const {
           .evaluation_bytes = evaluator_.bytes(),
           .baseline = task_->baseline(),
           .baseline_text = task_->baseline_text(),
+          .uniform_loss = uniform_loss(model_),
           .higher_is_better = higher_is_better(metric)};
 }
 

@@ -44,11 +44,12 @@ struct RunPlan {
   double iterations_per_epoch = 0;
   std::uint64_t seed = 0;
   std::size_t parameters = 0;
-  std::size_t activation_bytes = 0;  // of the learner's tapes: what grows with the window
-  std::size_t evaluation_bytes = 0;  // of the tape that keeps nothing
-  double baseline = 0;               // the task's metric without looking at the input
-  std::string baseline_text;         // what it predicts
-  bool higher_is_better = false;     // of the metric
+  std::size_t activation_bytes = 0;                                // of the learner's tapes: what grows with the window
+  std::size_t evaluation_bytes = 0;                                // of the tape that keeps nothing
+  double baseline = 0;                                             // the task's metric without looking at the input
+  std::string baseline_text;                                       // what it predicts
+  double uniform_loss = std::numeric_limits<double>::quiet_NaN();  // all classes as likely; NaN where there are none
+  bool higher_is_better = false;                                   // of the metric
 };
 
 /// Means of the training since the last report, and since the run began. A stream's are prequential: predicted before

@@ -34,6 +34,9 @@ TEST(ResultFile, ReadsBackWhatARunWrites) {
   EXPECT_TRUE(std::isnan(file.number("best.test_loss")));
   EXPECT_TRUE(std::isnan(file.number("name")));
   EXPECT_EQ(file.text("nothing"), "");
+  EXPECT_EQ(file.text("uniform_loss"), "") << "no classes";
+  result.plan.uniform_loss = 2.5;
+  EXPECT_EQ(read_result_file(scratch.write("result.json", result_json(result, "runs/a"))).number("uniform_loss"), 2.5);
 }
 
 TEST(ResultFile, RefusesWhatIsNoObject) {

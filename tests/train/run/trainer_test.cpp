@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "support/errors.h"
@@ -48,6 +49,13 @@ TEST(Trainer, LearnsAShortSum) {
   EXPECT_LT(result.test->loss, 0.5 * before);
   EXPECT_LT(result.test->metric, 0.5 * result.plan.baseline);
   EXPECT_LT(record.reports.back().train_loss, record.reports.front().train_loss);
+}
+
+TEST(Trainer, KnowsTheLossOfAUniformGuess) {
+  RunConfig config = tiny();
+  EXPECT_TRUE(std::isnan(Trainer(config).plan().uniform_loss)) << "a sum has no classes";
+  config.task.name = "copy";
+  EXPECT_DOUBLE_EQ(Trainer(config).plan().uniform_loss, std::log(10.0)) << "eight symbols, a blank, a delimiter";
 }
 
 TEST(Trainer, TellsWhatItDoes) {
