@@ -19,6 +19,7 @@ constexpr int plot_rows = 24;
 struct ReportArguments {
   std::vector<std::string> runs;
   ReportOptions options;
+  std::string x{name_of(XAxis::iteration)};
   std::string svg, png;        // of plot
   std::string output, format;  // of report
 };
@@ -33,10 +34,19 @@ void add_curve_options(CLI::App& command, ReportArguments& arguments) {
       .add_option("--metric", arguments.options.metrics, "Only this metric, as metrics.jsonl names it; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  command.add_option("--x", arguments.x, "What curves are drawn over; seconds are those of training")
+      ->check(CLI::IsMember(all_names<XAxis>()))
+      ->capture_default_str();
   command.add_flag("--log", arguments.options.log, "Logarithmic axes also where the values do not ask for them");
   command.add_option("--smooth", arguments.options.smooth, "Draw the mean of the last N values")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
+}
+
+ReportOptions options_of(const ReportArguments& arguments) {
+  ReportOptions options = arguments.options;
+  options.x = choice_of<XAxis>(arguments.x, "report", "axis (--x)");
+  return options;
 }
 
 void say_troubles(const std::vector<RunGroup>& groups) {
@@ -49,12 +59,13 @@ void say_troubles(const std::vector<RunGroup>& groups) {
 void plot(const ReportArguments& arguments) {
   const std::vector<RunGroup> groups = group_runs(read_runs(arguments.runs));
   say_troubles(groups);
-  if (!arguments.svg.empty()) write_report(groups, arguments.options, ReportFormat::svg, arguments.svg);
-  if (!arguments.png.empty()) write_report(groups, arguments.options, ReportFormat::png, arguments.png);
+  const ReportOptions options = options_of(arguments);
+  if (!arguments.svg.empty()) write_report(groups, options, ReportFormat::svg, arguments.svg);
+  if (!arguments.png.empty()) write_report(groups, options, ReportFormat::png, arguments.png);
   if (!arguments.svg.empty() || !arguments.png.empty()) return;
   const Style style = style_of(STDOUT_FILENO);
-  std::vector<Chart> figures = require_figures(groups, arguments.options);
-  if (arguments.options.metrics.empty()) figures.resize(1);
+  std::vector<Chart> figures = require_figures(groups, options);
+  if (options.metrics.empty()) figures.resize(1);
   for (const Chart& figure : figures)
     fmt::print("{}", terminal_text_of(figure, std::max(style.width, 20), plot_rows, style.color));
 }
@@ -64,7 +75,7 @@ void report(const ReportArguments& arguments) {
   const ReportFormat format = report_format(arguments.format, output);
   const std::vector<RunGroup> groups = group_runs(read_runs(arguments.runs));
   say_troubles(groups);
-  write_report(groups, arguments.options, format, output);
+  write_report(groups, options_of(arguments), format, output);
   fmt::print(stderr, "wrote {}\n", output.string());
 }
 

@@ -12,6 +12,7 @@
 #include "job_line.h"
 #include "reproduce/atlas.h"
 #include "reproduce/cost.h"
+#include "reproduce/programme.h"
 #include "reproduce/sweep_runs.h"
 #include "reproduce/undertaking.h"
 #include "terminal.h"
@@ -37,16 +38,18 @@ void require_engine(const std::string& engine) {
     refuse("reproduce", "this build has no engine '{}'; --engine takes {}", engine, fmt::join(known, " or "));
 }
 
-void print_verdicts(const Undertaking& task, const StoredResult& stored) {
+/// On stdout, which belongs to the atlas where one is asked for.
+void print_verdicts(const Undertaking& task, const StoredResult& stored, bool atlas) {
   Table table({{"verdict", false}, {"claim, and its rules", false}});
   for (const Claim& claim : task.spec.claims) {
     const Verdict verdict = judge(task.spec, claim, stored);
     table.add_row({std::string(name_of(verdict.word)), claim.says});
     if (verdict.word == VerdictWord::not_run) continue;
     for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
-      table.add_row({"", fmt::format("{}: {}", row[1], row[0])});
+      table.add_row({"", fmt::format("{}: {}{}", row[1], row[0], row[3].empty() ? "" : ", p " + row[3])});
   }
-  fmt::print("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
+  fmt::print(atlas ? stderr : stdout, "{}, {}\n{}", task.spec.name, scale_text(task.scale),
+             table.text(style_of(atlas ? STDERR_FILENO : STDOUT_FILENO)));
 }
 
 /// Runs the sweep of a result, if it has one, and tells what it chose; false where a run has no answer.
@@ -74,16 +77,34 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   write_down(task, reproduction);
   if (arguments.store && reproduction.complete && !store(task, reproduction, arguments.results()))
     fmt::print(stderr, "curves of claims that did not hold need gnuplot; none were kept\n");
-  print_verdicts(task, reproduction.stored);
+  print_verdicts(task, reproduction.stored, arguments.atlas);
   if (std::filesystem::exists(task.report())) fmt::print(stderr, "wrote {}\n", task.report().string());
   return reproduction.complete;
 }
 
+void print_atlas(const ReproduceArguments& arguments) {
+  fmt::print("{}", atlas_of(find_results(arguments.experiments), arguments.results()));
+}
+
+/// What --all runs, and in which order; says beforehand what it does not run.
+Programme programme_of(const ReproduceArguments& arguments) {
+  Programme programme = programme_of(find_results(arguments.experiments), arguments.request.scale,
+                                     read_costs(arguments.results()), arguments.results());
+  if (arguments.quiet) return programme;
+  for (const std::vector<LeftOut>& list : {programme.left_out, programme.undecided})
+    for (const LeftOut& one : list) fmt::print(stderr, "not run: {}: {}\n", one.what, one.why);
+  return programme;
+}
+
 /// One after the other; a result that cannot be run does not keep the others from it.
-void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArguments& arguments) {
+void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArguments& arguments,
+                   const Programme* programme) {
   std::vector<std::string> unanswered;
-  for (const ResultSpec& spec : specs) {
-    if (spec.arms.empty()) continue;
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const ResultSpec& spec = specs[i];
+    if (programme != nullptr && !arguments.quiet)
+      fmt::print(stderr, "result {} of {}: {}; {}\n", i + 1, specs.size(), spec.name,
+                 left_text(*programme, i, cores_of(arguments.request.jobs)));
     try {
       if (!reproduce(spec, arguments)) unanswered.push_back(spec.name);
     } catch (const InvalidInput& error) {
@@ -92,6 +113,7 @@ void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArgument
       unanswered.push_back(spec.name);
     }
   }
+  if (arguments.atlas) print_atlas(arguments);
   if (!unanswered.empty())
     fail("reproduce", "not every run of {} has an answer; the same command tries them again",
          fmt::join(unanswered, ", "));
@@ -127,7 +149,6 @@ void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& ar
 
 std::vector<ResultSpec> chosen(const ReproduceArguments& arguments) {
   std::vector<ResultSpec> specs;
-  if (arguments.all) return find_results(arguments.experiments);
   if (arguments.names.empty()) refuse("reproduce", "name a result, such as fptt/figure-1, or --all; --list shows them");
   for (const std::string& name : arguments.names) specs.push_back(find_result(arguments.experiments, name));
   for (const auto& [option, given] : {std::pair("--directory", !arguments.request.directory.empty()),
@@ -143,12 +164,15 @@ void answer(ReproduceArguments& arguments) {
     fmt::print("{}", result_keys_markdown());
   } else if (arguments.list) {
     list(arguments);
-  } else if (arguments.atlas) {
-    fmt::print("{}", atlas_of(find_results(arguments.experiments), arguments.results()));
+  } else if (arguments.atlas && !(arguments.store && (arguments.all || !arguments.names.empty()))) {
+    print_atlas(arguments);
   } else if (arguments.estimate) {
-    estimate(chosen(arguments), arguments);
+    estimate(arguments.all ? find_results(arguments.experiments) : chosen(arguments), arguments);
+  } else if (arguments.all) {
+    const Programme programme = programme_of(arguments);
+    reproduce_all(programme.results, arguments, &programme);
   } else {
-    reproduce_all(chosen(arguments), arguments);
+    reproduce_all(chosen(arguments), arguments, nullptr);
   }
 }
 
@@ -158,7 +182,8 @@ void add_reproduce_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("reproduce", "Run a figure or table of a paper, and judge its claims");
   const auto arguments = std::make_shared<ReproduceArguments>();
   command->add_option("result", arguments->names, "Names of results (--list), run one after the other");
-  CLI::Option* all = command->add_flag("--all", arguments->all, "All results, one after the other");
+  CLI::Option* all =
+      command->add_flag("--all", arguments->all, "All results that the scale can decide, the cheapest first");
   command->add_option("--scale", arguments->scale, "quick: smaller, minutes; full: the paper's setting")
       ->check(CLI::IsMember(all_names<Scale>()))
       ->capture_default_str();
@@ -172,7 +197,8 @@ void add_reproduce_command(CLI::App& app) {
   command
       ->add_option("--directory", arguments->request.directory,
                    "Where runs, values.json and report.html go; else runs/reproduce/RESULT-SCALE")
-      ->type_name("DIRECTORY");
+      ->type_name("DIRECTORY")
+      ->excludes(all);
   command->add_option("--experiments", arguments->experiments, "Where the experiments are")->capture_default_str();
   command->add_flag("--store", arguments->store,
                     "Keep the numbers, and the curves of claims that failed, under EXPERIMENTS/results for the atlas");
@@ -188,7 +214,8 @@ void add_reproduce_command(CLI::App& app) {
       ->type_name("ARM,...")
       ->excludes(all)
       ->excludes(estimate);
-  command->add_flag("--atlas", arguments->atlas, "Print the page of all results instead (docs/reproduction.md)");
+  command->add_flag("--atlas", arguments->atlas,
+                    "Print the page of all results instead (docs/reproduction.md); with --store, after the runs");
   command->add_flag("--keys", arguments->keys, "Print what a [result] table may say instead");
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");
   command->callback([arguments] { answer(*arguments); });

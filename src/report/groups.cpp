@@ -119,6 +119,37 @@ double interpolated(const Series& series, double x) {
   return last_y + (series.y[i] - last_y) * (x - last_x) / (series.x[i] - last_x);
 }
 
+/// Where a run was at its iterations; empty where it does not tell.
+Series clock_of(const RunRecord& run, XAxis x) {
+  const auto series_of = [&](const char* name) {
+    const auto found = run.series.find(name);
+    return found == run.series.end() ? Series() : found->second;
+  };
+  if (x == XAxis::seconds) return series_of("seconds");
+  Series epochs = series_of("epoch");
+  if (x == XAxis::epoch) return epochs;
+  // Rows read for learning, and beside them for estimates; both are written with the epoch.
+  const Series learned = series_of("rows"), estimated = series_of("estimation_rows");
+  if (learned.x != epochs.x || estimated.x != epochs.x) return epochs;
+  for (std::size_t i = 0; i < epochs.y.size(); ++i)
+    if (learned.y[i] > 0) epochs.y[i] *= 1 + estimated.y[i] / learned.y[i];
+  return epochs;
+}
+
+std::string axis_text(XAxis x, const std::string& counter) {
+  switch (x) {
+    case XAxis::iteration:
+      break;
+    case XAxis::epoch:
+      return "epoch";
+    case XAxis::epoch_with_estimates:
+      return "epoch, rows of estimates included";
+    case XAxis::seconds:
+      return "seconds of training";
+  }
+  return counter;
+}
+
 bool is_clock(const std::string& metric) {
   return metric == "seconds" || metric == "epoch" || metric == "updates" || metric == "streams" || metric == "skipped";
 }
@@ -222,17 +253,18 @@ std::vector<Curve> curves_of(const RunGroup& group, const std::string& metric, i
   return curves;
 }
 
-std::vector<Curve> curves_over_time(const RunGroup& group, const std::string& metric, int smooth, bool log) {
+std::vector<Curve> curves_over(XAxis x, const RunGroup& group, const std::string& metric, int smooth, bool log) {
+  if (x == XAxis::iteration) return curves_of(group, metric, smooth, log);
   std::vector<Series> clocks;
   for (const RunRecord& run : group.runs)
-    if (const auto found = run.series.find("seconds"); found != run.series.end()) clocks.push_back(found->second);
+    if (Series clock = clock_of(run, x); !clock.x.empty()) clocks.push_back(std::move(clock));
   if (clocks.empty()) return {};
   std::vector<Curve> curves = curves_of(group, metric, smooth, log);
   for (Curve& curve : curves)
-    for (double& x : curve.x) {
-      std::vector<double> seconds;
-      for (const Series& clock : clocks) seconds.push_back(interpolated(clock, x));
-      x = summary_of(seconds).mean;
+    for (double& place : curve.x) {
+      std::vector<double> places;
+      for (const Series& clock : clocks) places.push_back(interpolated(clock, place));
+      place = summary_of(places).mean;
     }
   return curves;
 }
@@ -260,13 +292,16 @@ bool wants_log(const std::vector<RunGroup>& groups, const std::string& metric) {
   return low > 0 && high > 100 * low;
 }
 
-Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, int smooth, bool log) {
-  Chart chart{
-      .title = spoken(metric), .x_label = groups.front().runs.front().counter, .y_label = spoken(metric), .log_y = log};
+Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, int smooth, bool log, XAxis x) {
+  Chart chart{.title = spoken(metric),
+              .x_label = axis_text(x, groups.front().runs.front().counter),
+              .y_label = spoken(metric),
+              .log_y = log};
   if (smooth > 1) chart.y_label += fmt::format(", mean of the last {} values", smooth);
-  bool band = false;
+  bool any = false, band = false;
   for (const RunGroup& group : groups) {
-    std::vector<Curve> curves = curves_of(group, metric, smooth, log);
+    std::vector<Curve> curves = curves_over(x, group, metric, smooth, log);
+    any = any || !curves.empty();
     // A group has the same colour in every picture: one without this metric takes its place and draws nothing.
     if (curves.empty()) curves.emplace_back();
     for (Curve& curve : curves) {
@@ -281,6 +316,7 @@ Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, i
     if (!own.empty() && metric.ends_with("_" + own) && std::isfinite(baseline) && !known)
       chart.references.push_back({"naive baseline", baseline});
   }
+  if (!any) chart.curves.clear();
   if (band)
     chart.y_label +=
         log ? " (geometric mean over seeds, band of one deviation)" : " (mean over seeds, band of one deviation)";

@@ -174,22 +174,6 @@ std::vector<ReportAppendix> environments(const std::vector<RunGroup>& groups) {
   return appendices;
 }
 
-/// The same picture over seconds; without curves where the runs have no clock.
-Chart over_time(const std::vector<RunGroup>& groups, Chart chart, const std::string& metric, int smooth) {
-  chart.title += " over training time";
-  chart.x_label = "seconds of training";
-  chart.curves.clear();
-  bool any = false;
-  for (const RunGroup& group : groups) {
-    std::vector<Curve> curves = curves_over_time(group, metric, smooth, chart.log_y);
-    any = any || !curves.empty();
-    if (curves.empty()) curves.emplace_back();
-    for (Curve& curve : curves) chart.curves.push_back(std::move(curve));
-  }
-  if (!any) chart.curves.clear();
-  return chart;
-}
-
 void require_known(const std::vector<RunGroup>& groups, const std::vector<std::string>& metrics) {
   std::vector<std::string> known;
   for (const RunGroup& group : groups)
@@ -204,11 +188,13 @@ std::vector<Chart> figures_of(const std::vector<RunGroup>& groups, const ReportO
   std::vector<Chart> figures;
   for (const std::string& metric : options.metrics.empty() ? drawn_metrics(groups) : options.metrics) {
     const bool log = options.log || wants_log(groups, metric);
-    figures.push_back(chart_of(groups, metric, options.smooth, log));
+    Chart chart = chart_of(groups, metric, options.smooth, log, options.x);
+    if (!chart.curves.empty()) figures.push_back(std::move(chart));
     // What users look for first is also shown at equal cost.
-    if (figures.size() > 1 || !options.metrics.empty()) continue;
-    const Chart timed = over_time(groups, figures.front(), metric, options.smooth);
-    if (!timed.curves.empty()) figures.push_back(timed);
+    if (figures.size() != 1 || !options.metrics.empty() || options.x != XAxis::iteration) continue;
+    Chart timed = chart_of(groups, metric, options.smooth, log, XAxis::seconds);
+    timed.title += " over training time";
+    if (!timed.curves.empty()) figures.push_back(std::move(timed));
   }
   return figures;
 }
@@ -231,10 +217,21 @@ std::vector<Chart> legible_figures(const std::vector<RunGroup>& groups, const Re
   return figures;
 }
 
+/// Some run must tell what the curves are to be drawn over.
+void require_axis(const std::vector<RunGroup>& groups, XAxis x) {
+  if (x == XAxis::iteration) return;
+  const std::string series = x == XAxis::seconds ? "seconds" : "epoch";
+  for (const RunGroup& group : groups)
+    for (const RunRecord& run : group.runs)
+      if (run.series.contains(series)) return;
+  refuse("report", "no run has written its {}, so that curves cannot be drawn over {} (--x)", series, name_of(x));
+}
+
 }  // namespace
 
 std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const ReportOptions& options) {
   require_known(groups, options.metrics);
+  require_axis(groups, options.x);
   return figures_of(groups, options);
 }
 
@@ -249,7 +246,10 @@ Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& opt
   report.tables.push_back(cost_table(groups));
   const std::vector<std::string> differing = differing_options(groups);
   if (!differing.empty()) report.tables.push_back(difference_table(groups, differing));
-  if (options.figures) report.figures = legible_figures(groups, options);
+  if (options.figures) {
+    require_axis(groups, options.x);
+    report.figures = legible_figures(groups, options);
+  }
   for (const RunGroup& group : groups) {
     std::vector<std::string> seeds;
     for (const RunRecord& run : group.runs) seeds.push_back(fmt::format("{}", run.seed));

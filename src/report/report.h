@@ -37,6 +37,7 @@ struct ReportOptions {
   std::string title = "throughtime report";
   std::vector<std::string> metrics = {};  // empty: all that change
   int smooth = 1;                         // values of a curve that are averaged into one
+  XAxis x = XAxis::iteration;             // what the curves are drawn over
   bool log = false;                       // logarithmic axes for all figures, not only for those that need one
   bool figures = true;
 };
@@ -45,7 +46,7 @@ struct ReportOptions {
 inline constexpr std::size_t most_groups_of_a_figure = 12;
 
 Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& options);
-/// One picture of each metric, with all groups; refuses a metric that no run has.
+/// One picture of each metric, with all groups; refuses a metric that no run has, and an axis that none can tell.
 std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const ReportOptions& options);
 
 /// One page without anything outside of it. Without gnuplot it has everything but its pictures and says what to

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "reproduce/stored.h"
@@ -126,6 +127,15 @@ void write_costs(const std::filesystem::path& results, const Costs& costs) {
   replace_file(results / "costs.json", json.dump(1) + "\n");
 }
 
+ExpectedCost expected_cost(const ResultSpec& spec, Scale scale, const Costs& costs,
+                           const std::filesystem::path& results) {
+  for (const StoredResult& stored : find_stored(results, spec.name))
+    if (stored.scale == scale && is_complete(spec, stored)) return {.seconds = stored.seconds, .measured = true};
+  const auto found = costs.find(spec.name);
+  if (found == costs.end()) return {.seconds = std::numeric_limits<double>::quiet_NaN()};
+  return {.seconds = scale == Scale::quick ? found->second.quick : found->second.full};
+}
+
 std::string time_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} s", seconds);
   if (seconds < 5400) return fmt::format("{:.0f} min", seconds / 60);
@@ -136,12 +146,9 @@ std::string time_text(double seconds) {
 std::string cost_text(const ResultSpec& spec, Scale scale, const Costs& costs, const std::filesystem::path& results) {
   if (spec.arms.empty()) return "–";
   const std::string runs = fmt::format("{} x {} runs", spec.arms_at(scale).size(), spec.seeds_at(scale));
-  for (const StoredResult& stored : find_stored(results, spec.name))
-    if (stored.scale == scale && is_complete(spec, stored))
-      return fmt::format("{}, {}", runs, time_text(stored.seconds));
-  const auto found = costs.find(spec.name);
-  if (found == costs.end()) return runs;
-  return fmt::format("{}, ~{}", runs, time_text(scale == Scale::quick ? found->second.quick : found->second.full));
+  const ExpectedCost cost = expected_cost(spec, scale, costs, results);
+  if (std::isnan(cost.seconds)) return runs;
+  return fmt::format("{}, {}{}", runs, cost.measured ? "" : "~", time_text(cost.seconds));
 }
 
 }  // namespace throughtime

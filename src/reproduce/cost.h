@@ -54,6 +54,14 @@ using Costs = std::map<std::string, Cost>;
 Costs read_costs(const std::filesystem::path& results);
 void write_costs(const std::filesystem::path& results, const Costs& costs);
 
+/// What a result takes at a scale.
+struct ExpectedCost {
+  double seconds = 0;     // of one core; NaN: not known
+  bool measured = false;  // in stored runs of all its arms and seeds; else it is an estimate
+};
+ExpectedCost expected_cost(const ResultSpec& spec, Scale scale, const Costs& costs,
+                           const std::filesystem::path& results);
+
 /// "35 s", "40 min", "7 h", "3 days".
 std::string time_text(double seconds);
 /// "3 x 5 runs, ~40 min", or "3 x 5 runs, 35 s" where all of them were run and stored under `results`.

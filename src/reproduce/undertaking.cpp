@@ -93,6 +93,8 @@ Report make_report(const Undertaking& task, const Reproduction& reproduction) {
 
 }  // namespace
 
+int cores_of(int jobs) { return jobs > 0 ? std::min(jobs, cores()) : cores(); }
+
 std::vector<std::string> ReproduceRequest::circumstances() const {
   std::vector<std::string> overrides = {"run.engine=" + engine};
   if (!data.empty()) overrides.push_back("task.data=" + std::filesystem::absolute(data).string());

@@ -29,6 +29,9 @@ struct ReproduceRequest {
   std::vector<std::string> circumstances() const;
 };
 
+/// The cores that runs share: at most one for each of `jobs` (0: all of the machine).
+int cores_of(int jobs);
+
 /// One arm with one seed.
 struct Part {
   std::string arm;

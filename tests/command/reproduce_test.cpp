@@ -140,6 +140,63 @@ TEST_F(Reproduce, EstimatesAreKeptForTheList) {
   EXPECT_NE(run("reproduce --list").out.find("2 x 3 runs, ~"), std::string::npos) << run("reproduce --list").out;
 }
 
+/// A second result, whose quick scale can decide nothing, and a third one that is cheaper than the first.
+class ReproduceAll : public Reproduce {
+ protected:
+  void SetUp() override {
+    Reproduce::SetUp();
+    const std::string text = text_of(path("experiments/paper/figure-0.toml"));
+    const auto with = [&](const std::string& line) {
+      std::string other = text;
+      return other.insert(other.find("[result.quick]"), line);
+    };
+    write_text(path("experiments/paper/figure-1.toml"), with("needs_full = 'it is too short'\n"));
+    write_text(path("experiments/paper/figure-2.toml"), with("quick_arms = ['stays']\n"));
+    std::filesystem::create_directories(path("experiments/results"));
+    write_text(path("experiments/results/costs.json"),
+               R"({"paper/figure-0": {"quick": 60, "full": 7200}, "paper/figure-1": {"quick": 1, "full": 5400},
+                   "paper/figure-2": {"quick": 20, "full": 3600}})");
+  }
+};
+
+TEST_F(ReproduceAll, RunsWhatTheScaleCanDecideTheCheapestFirst) {
+  const Outcome outcome = run("reproduce --all --engine reference --seeds 2 --jobs 1 --store");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("not run: paper/figure-1: needs full scale, ~1.5 core-hours: it is too short"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("not run: paper/figure-2, claim 1: quick scale does not run learns"), std::string::npos)
+      << outcome.err;
+  const std::size_t cheap = outcome.err.find("result 1 of 2: paper/figure-2; about 80 s left on 1 core"),
+                    dear = outcome.err.find("result 2 of 2: paper/figure-0; about 60 s left on 1 core");
+  EXPECT_NE(dear, std::string::npos) << outcome.err;
+  EXPECT_LT(cheap, dear) << outcome.err;
+  EXPECT_LT(outcome.err.find("not run: "), cheap) << "said beforehand";
+  EXPECT_FALSE(std::filesystem::exists(path("runs/reproduce/paper/figure-1-quick")));
+  EXPECT_FALSE(std::filesystem::exists(path("experiments/results/paper/figure-1.quick.json")));
+  EXPECT_FALSE(std::filesystem::exists(path("runs/reproduce/paper/figure-2-quick/learns")));
+  EXPECT_TRUE(std::filesystem::exists(path("experiments/results/paper/figure-0.quick.json")));
+  expect_refusal(run("reproduce --all --directory d"), "--directory");
+}
+
+TEST_F(ReproduceAll, MakesTheAtlasInOneGoAndGoesOn) {
+  const std::string command = "reproduce --all --engine reference --seeds 2 --quiet --store --atlas";
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(outcome.out.starts_with("# Reproduction\n")) << outcome.out;
+  EXPECT_NE(outcome.out.find("(n = 2) | quick scale |"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("needs full scale: it is too short"), std::string::npos) << outcome.out;
+  EXPECT_EQ(run("reproduce --atlas").out, outcome.out) << "the same page as that of the stored results";
+  // As if it had been stopped: one run without a result.
+  const auto finished =
+      std::filesystem::last_write_time(path("runs/reproduce/paper/figure-2-quick/stays/seed-1/result.json"));
+  std::filesystem::remove_all(path("runs/reproduce/paper/figure-0-quick/stays/seed-2"));
+  EXPECT_EQ(run(command).out, outcome.out);
+  EXPECT_EQ(std::filesystem::last_write_time(path("runs/reproduce/paper/figure-2-quick/stays/seed-1/result.json")),
+            finished)
+      << "not done again";
+}
+
 TEST_F(Reproduce, SaysWhichEnginesTheBuildHas) {
   expect_refusal(run("reproduce paper/figure-0 --engine cuda"), "this build has no engine 'cuda'; --engine takes ");
 }

@@ -214,6 +214,10 @@ TEST_F(Stream, OtherCommandsKnowItsRuns) {
   EXPECT_EQ(plotted.code, 0) << plotted.err;
   EXPECT_NE(plotted.out.find("rolling mse"), std::string::npos) << plotted.out;
   EXPECT_EQ(plotted.err.find("no records"), std::string::npos) << plotted.err;
+  const Outcome timed = run("plot runs/small --x seconds");
+  EXPECT_EQ(timed.code, 0) << timed.err;
+  EXPECT_NE(timed.out.find("seconds of training"), std::string::npos) << timed.out;
+  expect_refusal(run("plot runs/small --x epoch"), "no run has written its epoch");
   const Outcome reported = run("report runs/small -o report.html");
   EXPECT_EQ(reported.code, 0) << reported.err;
   EXPECT_NE(text_of(path("report.html")).find("rolling mse"), std::string::npos);

@@ -141,6 +141,55 @@ TEST(Curves, SmoothingIsAMeanOfTheLastValues) {
   EXPECT_EQ(smoothed({{1, 2, 3}, {1, 2, 6}}, 3).y[2], 3);
 }
 
+/// A run of two seeds with estimates: at iteration 10 they have read 100 and 300 rows beside 200 that were learned
+/// from.
+std::vector<RunGroup> with_estimates(const ScratchDirectory& scratch) {
+  for (const int seed : {1, 2}) {
+    const std::string run = fmt::format("adaptive-{}", seed);
+    write_run(scratch, run, {.learner = "adaptive_tbptt", .seed = seed});
+    scratch.write(run + "/metrics.jsonl",
+                  fmt::format(R"({{"iteration":10,"epoch":1,"train_loss":4,"rows":200,"estimation_rows":{},"seconds":2}}
+{{"iteration":15,"validation_loss":3}}
+{{"iteration":20,"epoch":2,"train_loss":2,"rows":400,"estimation_rows":{},"seconds":6}}
+)",
+                              seed == 1 ? 100 : 300, seed == 1 ? 200 : 600));
+  }
+  return group_runs(read_runs({scratch.path().string()}));
+}
+
+TEST(Curves, CanBeOverEpochsThatCountTheRowsOfEstimates) {
+  const ScratchDirectory scratch;
+  const std::vector<RunGroup> groups = with_estimates(scratch);
+  ASSERT_EQ(groups.size(), 1u);
+  const auto places = [&](XAxis x, const std::string& metric) {
+    return curves_over(x, groups[0], metric, 1, false).at(0).x;
+  };
+  EXPECT_EQ(places(XAxis::iteration, "train_loss"), (std::vector<double>{10, 20}));
+  EXPECT_EQ(places(XAxis::epoch, "train_loss"), (std::vector<double>{1, 2}));
+  // 1 * (200 + 100) / 200 and 1 * (200 + 300) / 200 in the mean: 2.
+  EXPECT_EQ(places(XAxis::epoch_with_estimates, "train_loss"), (std::vector<double>{2, 4}));
+  EXPECT_EQ(places(XAxis::epoch_with_estimates, "validation_loss"), (std::vector<double>{3})) << "half-way between";
+  EXPECT_EQ(places(XAxis::seconds, "train_loss"), (std::vector<double>{2, 6}));
+  EXPECT_EQ(chart_of(groups, "train_loss", 1, false, XAxis::epoch_with_estimates).x_label,
+            "epoch, rows of estimates included");
+}
+
+TEST(Curves, WithoutEstimatesAreOverTheirEpochs) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "plain", {});
+  scratch.write("plain/metrics.jsonl",
+                "{\"iteration\":10,\"epoch\":1,\"train_loss\":4}\n{\"iteration\":20,\"epoch\":2,\"train_loss\":2}\n");
+  const std::vector<RunGroup> groups = group_runs(read_runs({scratch.path().string()}));
+  EXPECT_EQ(curves_over(XAxis::epoch_with_estimates, groups[0], "train_loss", 1, false).at(0).x,
+            (std::vector<double>{1, 2}));
+  EXPECT_TRUE(curves_over(XAxis::seconds, groups[0], "train_loss", 1, false).empty()) << "it has no clock";
+  EXPECT_TRUE(chart_of(groups, "train_loss", 1, false, XAxis::seconds).curves.empty());
+  EXPECT_REFUSED(make_figures(groups, {.x = XAxis::seconds}), "no run has written its seconds");
+  const std::vector<Chart> figures = make_figures(groups, {.x = XAxis::epoch});
+  ASSERT_EQ(figures.size(), 1u) << "no second one over time";
+  EXPECT_EQ(figures[0].x_label, "epoch");
+}
+
 TEST(Curves, SmoothingIsStatedOnTheAxis) {
   ScratchDirectory scratch;
   const std::vector<RunGroup> groups = three_groups(scratch);
