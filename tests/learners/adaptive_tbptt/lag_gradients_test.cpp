@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "learners/adaptive_tbptt/support.h"
+#include "learners/step_derivatives.h"
 #include "support/numeric.h"
 
 namespace throughtime::testing {
@@ -122,6 +123,47 @@ TEST(Phi, TheExactSizeOfAGatedCellIsItsGradientOverM) {
     const DecayEstimate estimate(sample.means, options);
     EXPECT_GT(estimate.truncation(0.1, 1, 50), 0);
     EXPECT_GE(estimate.relative_bias(2), estimate.relative_bias(5));
+  }
+}
+
+/// Oracle 3: the mean over all steps s of g_K(s) is the sum of products of Jacobians, truncated at lag K; with all lags
+/// it is the derivative of the mean loss.
+TEST(LagGradients, HaveTheTruncatedGradientAsTheirMeanOverAllSteps) {
+  constexpr int T = 6;
+  for (const char* cell : {"rnn_tanh", "lstm"}) {
+    Problem problem = problem_of(stack_of(cell, {2}), T);
+    std::fill(problem.window.weight.begin(), problem.window.weight.end(), 1.0f);
+    const StepDerivatives derivatives(problem);
+    Bench bench(problem);
+    const std::size_t size = problem.parameters.size();
+    std::vector<std::vector<double>> got(T, std::vector<double>(size, 0.0)), wanted = got;  // [K][P]
+    for (int s = 0; s < T; ++s) {
+      Window until;
+      slice(problem.window, 0, s + 1, until);
+      std::fill(until.weight.begin(), until.weight.end() - until.batch, 0.0f);
+      std::vector<std::vector<double>> by_lag;
+      LagGradients(*bench.engine, s + 1, until.batch)
+          .run(until, bench.parameters, false,
+               [&](int, const std::vector<double>& gradient) { by_lag.push_back(gradient); });
+      ASSERT_EQ(by_lag.size(), static_cast<std::size_t>(s) + 1);
+      for (int lag = 0; lag < T; ++lag) {
+        const std::vector<double> sum = derivatives.mean_gradient(std::max(0, s - lag), s, s + 1);
+        for (std::size_t i = 0; i < size; ++i) {
+          got[lag][i] += by_lag[std::min(lag, s)][i] / T;
+          wanted[lag][i] += sum[i] / T;
+        }
+      }
+    }
+    for (int lag = 0; lag < T; ++lag) EXPECT_LT(relative_error(got[lag], wanted[lag]), 1e-8) << cell << lag;
+    EngineRun run(problem);
+    const std::vector<double> full = central_differences(
+        [&](std::span<const double> at) {
+          run.set_parameters({at.begin(), at.end()});
+          return run.unroll().loss_sum / (T * problem.window.batch);
+        },
+        problem.parameters);
+    EXPECT_LT(relative_error(got.back(), full), 1e-8) << cell;
+    EXPECT_GT(relative_error(got[T - 2], full), 1e-5) << cell;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "learners/adaptive_tbptt/support.h"
+#include "learners/scalar_problem.h"
 #include "support/errors.h"
 #include "support/numeric.h"
 
@@ -25,6 +26,42 @@ TEST(Phi, OfAScalarChainIsGeometric) {
   EXPECT_NEAR(estimate.beta(), 0.5, 1e-12);
   EXPECT_EQ(estimate.truncation(0.9, 1, 50), 1);
   EXPECT_EQ(estimate.truncation(0.1, 1, 50), 3);
+}
+
+/// Oracle 6 on the model itself: h_t = a h_{t-1} + u x_t with x = 1. In u the true relative bias of g_K is
+/// r = a^(K+1) (1 - a^(T-K-1)) / (1 - a^T), which is a^(K+1) for long T, and Delta(K) = r / (1 - 2 r).
+TEST(Phi, TheTrueBiasOfAScalarChainIsItsClosedForm) {
+  constexpr int T = 60;
+  for (const double a : {0.5, 0.8, 0.25}) {
+    const Problem problem =
+        scalar_problem("rnn_linear", {.w = a, .u = 0.7}, std::vector<float>(T, 1.0f), std::vector<float>(T, 0.25f));
+    Bench bench(problem);
+    Window window;
+    const PositionFunction positions = last_steps_of(problem, window);
+    PhiCollector collector(*bench.engine, config_of(40, T - 40), 1, positions);
+    for (const DecayRule decay : {DecayRule::regression, DecayRule::max}) {
+      DecayOptions options;
+      options.tail = 36;
+      options.decay = decay;
+      const DecayEstimate estimate(collector.collect(bench.parameters, 0).means, options);
+      EXPECT_NEAR(std::log(estimate.beta()), std::log(a), 1e-11);
+      const double size = estimate.phi()[0];
+      const std::size_t u = problem.model->parameters().find("rnn.weight_ih_l0").offset;
+      std::vector<double> by_lag;
+      LagGradients(*bench.engine, T, 1)
+          .run(positions(0, 1, T), bench.parameters, false,
+               [&](int, const std::vector<double>& gradient) { by_lag.push_back(gradient[u]); });
+      ASSERT_EQ(by_lag.size(), static_cast<std::size_t>(T));
+      for (int k = 0; k < 30; ++k) {
+        const double r = std::pow(a, k + 1), cut = r * (1 - std::pow(a, T - k - 1));
+        EXPECT_NEAR(1 - by_lag[k] / by_lag.back(), cut / (1 - std::pow(a, T)), 1e-12) << k;
+        EXPECT_NEAR(estimate.absolute_bias(k) / size, r / (1 - a), 1e-10) << k;
+        const double wanted = r < 0.5 ? r / (1 - 2 * r) : HUGE_VAL;
+        const double bias = estimate.relative_bias(k);
+        EXPECT_TRUE(r > 0.499 ? r < 0.501 || bias == wanted : std::abs(bias - wanted) < 1e-9) << k << " " << bias;
+      }
+    }
+  }
 }
 
 TEST(Phi, OfANilpotentChainEndsAndSoDoesTheGradient) {
@@ -79,50 +116,6 @@ TEST(Phi, IsTheCotangentOfEveryLag) {
       }
     }
   }
-}
-
-TEST(Phi, NormsOfLayersAddUpAndWeightsScaleUnits) {
-  const Problem problem = problem_of(stack_of("lstm", {3, 2}), 12);
-  Bench bench(problem);
-  Window window;
-  const PositionFunction rows = last_steps_of(problem, window);
-  Window one;
-  const PositionFunction positions = [&](std::uint64_t draw, int count, int steps) -> const Window& {
-    if (count == 4) return rows(draw, count, steps);
-    const Window& whole = rows(draw, 4, steps);
-    one = whole;
-    one.batch = 1;
-    one.source.resize(1);
-    one.start.resize(1);
-    one.flags.clear();
-    one.weight.assign(static_cast<std::size_t>(steps), 0.0f);
-    one.weight.back() = 1;
-    return one;
-  };
-  const auto phi = [&](PhiNorm norm, GradientSize size = GradientSize::norms) {
-    EstimateConfig config = config_of(6, 5);
-    config.norm = norm;
-    config.gradient_size = size;
-    return PhiCollector(*bench.engine, config, 4, positions).collect(bench.parameters, 0);
-  };
-  const PhiSample euclidean = phi(PhiNorm::euclidean), layers = phi(PhiNorm::per_layer),
-                  weighted = phi(PhiNorm::weighted);
-  for (std::size_t i = 0; i < euclidean.draws.size(); ++i) {
-    EXPECT_GE(layers.draws[i], euclidean.draws[i] * (1 - 1e-12));
-    EXPECT_LE(layers.draws[i], std::sqrt(2.0) * euclidean.draws[i] * (1 + 1e-12));
-    EXPECT_TRUE(std::isfinite(weighted.draws[i]));
-  }
-  EXPECT_GT(weighted.means.phi[1], 0);
-  const PhiSample vectors = phi(PhiNorm::euclidean, GradientSize::vectors);
-  double sum = 0;
-  for (std::size_t k = 0; k <= 6; ++k) {
-    sum += vectors.means.phi[k];
-    EXPECT_NEAR(vectors.means.phi[k], euclidean.means.phi[k], 1e-12);
-    EXPECT_LE(vectors.means.gradient[k], sum * (1 + 1e-12));
-  }
-  const PhiSample exact = phi(PhiNorm::euclidean, GradientSize::exact);
-  ASSERT_EQ(exact.means.gradient.size(), 7u);
-  for (const double size : exact.means.gradient) EXPECT_GT(size, 0);
 }
 
 TEST(Phi, OfANetworkThatResetsDecaysAlthoughItGrows) {
