@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "throughtime/error.h"
-#include "train/run/files.h"
 #include "train/run/session.h"
 
 namespace throughtime {
