@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "train/run/files.h"
+#include "core/files.h"
 #include "train/run/run_directory.h"
 
 namespace throughtime {

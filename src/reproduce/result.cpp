@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <variant>
 
+#include "core/files.h"
 #include "core/names.h"
 #include "throughtime/error.h"
 #include "train/options/toml_document.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

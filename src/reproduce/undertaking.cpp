@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "core/files.h"
 #include "core/names.h"
 #include "report/report.h"
 #include "reproduce/atlas.h"
@@ -15,7 +16,6 @@
 #include "study/trials.h"
 #include "throughtime/error.h"
 #include "train/run/environment.h"
-#include "train/run/files.h"
 #include "train/run/run_directory.h"
 
 namespace throughtime {

@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "train/checkpoint/checkpoint.h"
-#include "train/run/files.h"
 #include "train/run/session.h"
 
 namespace throughtime {
