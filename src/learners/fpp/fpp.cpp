@@ -164,7 +164,7 @@ void Fpp::archive(Archive& archive) {
   Learner::archive(archive);
   archive.integer("step", step_);
   draws_.archive(archive);
-  archive.integer("has_last", has_last_);
+  archive.flag("has_last", has_last_);
   transitions_.archive(archive);
   cells_.archive(archive);
   archive.buffer("state", trainee_.engine, online_.state());
