@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/session.h"
 
@@ -26,12 +27,12 @@ void read_weights(const ImportArguments& arguments) {
     if (!arguments.overrides.empty() || !arguments.arm.empty() || arguments.force)
       refuse("import", "--set, --arm and --force belong to a configuration file, {} is a run", arguments.target);
     replace_parameters(arguments.target, weights);
-    fmt::print(stderr, "go on with: throughtime train --resume {}\n", arguments.target);
+    tell("go on with: throughtime train --resume {}\n", arguments.target);
     return;
   }
   const RunConfig config = load_config(arguments.target, arguments.overrides, arguments.arm);
   start_run_with(config, weights, arguments.force);
-  fmt::print(stderr, "train it with: throughtime train --resume {}\n", run_directory(config));
+  tell("train it with: throughtime train --resume {}\n", run_directory(config));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "data/printable.h"
 #include "report/report_file.h"
 #include "terminal.h"
 
@@ -42,8 +43,7 @@ void add_curve_options(CLI::App& command, ReportArguments& arguments) {
 void say_troubles(const std::vector<RunGroup>& groups) {
   for (const RunGroup& group : groups)
     for (const RunRecord& run : group.runs)
-      for (const std::string& trouble : run.troubles)
-        fmt::print(stderr, "{}: {}\n", run.directory.string(), one_line(trouble));
+      for (const std::string& trouble : run.troubles) tell("{}: {}\n", run.directory.string(), printable(trouble));
 }
 
 void plot(const ReportArguments& arguments) {
@@ -65,7 +65,7 @@ void report(const ReportArguments& arguments) {
   const std::vector<RunGroup> groups = group_runs(read_runs(arguments.runs));
   say_troubles(groups);
   write_report(groups, arguments.options, format, output);
-  fmt::print(stderr, "wrote {}\n", output.string());
+  tell("wrote {}\n", output.string());
 }
 
 }  // namespace

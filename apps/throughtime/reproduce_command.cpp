@@ -45,7 +45,7 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored) {
     for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
       table.add_row({"", fmt::format("{}: {}", row[1], row[0])});
   }
-  fmt::print("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
+  show("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
 }
 
 /// Whether every run has an answer.
@@ -57,9 +57,9 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   const Reproduction reproduction = gather(task, ends);
   write_down(task, reproduction);
   if (arguments.store && reproduction.complete && !store(task, reproduction, arguments.results()))
-    fmt::print(stderr, "curves of claims that did not hold need gnuplot; none were kept\n");
+    tell("curves of claims that did not hold need gnuplot; none were kept\n");
   print_verdicts(task, reproduction.stored);
-  if (std::filesystem::exists(task.report())) fmt::print(stderr, "wrote {}\n", task.report().string());
+  if (std::filesystem::exists(task.report())) tell("wrote {}\n", task.report().string());
   return reproduction.complete;
 }
 
@@ -72,7 +72,7 @@ void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArgument
       if (!reproduce(spec, arguments)) unanswered.push_back(spec.name);
     } catch (const InvalidInput& error) {
       if (specs.size() == 1) throw;
-      fmt::print(stderr, "{}: {}\n", spec.name, error.what());
+      tell("{}: {}\n", spec.name, error.what());
       unanswered.push_back(spec.name);
     }
   }
@@ -89,8 +89,8 @@ void list(const ReproduceArguments& arguments) {
                    cost_text(spec, Scale::full, costs, arguments.results()), fmt::format("{}", spec.claims.size()),
                    spec.arms.empty() ? fmt::format("{} (cannot be run: {})", spec.title, spec.claims.front().missing)
                                      : spec.title});
-  fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
-  fmt::print(
+  show("{}", table.text(style_of(STDOUT_FILENO)));
+  show(
       "\nArms x seeds, and seconds of training on one core of all of them: n cores take about an n-th of it.\n"
       "Without ~ they were measured in stored runs. With ~ they come from a short timing of the arms of quick scale,\n"
       "for full scale with counted work (parameters x steps x rows x iterations): a rough number (--estimate).\n");
@@ -102,8 +102,8 @@ void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& ar
   for (const ResultSpec& spec : specs) {
     if (spec.arms.empty()) continue;
     costs[spec.name] = estimator.estimate(spec);
-    fmt::print("{}: quick scale {}, full scale {}\n", spec.name, time_text(costs[spec.name].quick),
-               time_text(costs[spec.name].full));
+    show("{}: quick scale {}, full scale {}\n", spec.name, time_text(costs[spec.name].quick),
+         time_text(costs[spec.name].full));
     std::fflush(stdout);
     if (arguments.store) write_costs(arguments.results(), costs);
   }
@@ -124,11 +124,11 @@ void answer(ReproduceArguments& arguments) {
   require_engine(arguments.request.engine);
   arguments.request.scale = choice_of<Scale>(arguments.scale, "reproduce", "scale");
   if (arguments.keys) {
-    fmt::print("{}", result_keys_markdown());
+    show("{}", result_keys_markdown());
   } else if (arguments.list) {
     list(arguments);
   } else if (arguments.atlas) {
-    fmt::print("{}", atlas_of(find_results(arguments.experiments), arguments.results()));
+    show("{}", atlas_of(find_results(arguments.experiments), arguments.results()));
   } else if (arguments.estimate) {
     estimate(chosen(arguments), arguments);
   } else {

@@ -1,4 +1,5 @@
 #include "stream_answers.h"
+#include "terminal.h"
 #include "train/run/step_reader.h"
 
 #include <fmt/format.h>
@@ -23,6 +24,7 @@ std::string json_line(const Json& object) { return object.dump(-1, ' ', false, J
 
 StreamAnswers::StreamAnswers(const std::string& format, const RunConfig& config)
     : tagged_(!config.stream.id.empty()),
+      terminal_(isatty(STDOUT_FILENO) != 0),
       targets_(row_layout(config).targets),
       old_pipe_handler_(std::signal(SIGPIPE, SIG_IGN)) {
   const bool same = config.stream.format == RowFormat::jsonl;
@@ -44,7 +46,7 @@ void StreamAnswers::on_row(const StreamRow& row, std::int64_t number, const std:
 }
 
 void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) {
-  if (worth_a_line) fmt::print(stderr, "[stream] row {} was skipped: {}\n", number, why);
+  if (worth_a_line) tell("[stream] row {} was skipped: {}\n", number, why);
   if (json_)
     text_ += json_line({{"row", number}, {"error", why}});
   else
@@ -52,10 +54,11 @@ void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool
 }
 
 void StreamAnswers::on_begins_again(std::int64_t rows) {
-  fmt::print(stderr, "[stream] the input was replaced or cut short after row {}: reading it from its front\n", rows);
+  tell("[stream] the input was replaced or cut short after row {}: reading it from its front\n", rows);
 }
 
 void StreamAnswers::on_idle() {
+  if (terminal_) text_ = printable_lines(text_);
   std::string_view rest = text_;
   while (!rest.empty() && !closed_) {
     const ssize_t count = ::write(STDOUT_FILENO, rest.data(), rest.size());

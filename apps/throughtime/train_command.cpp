@@ -84,7 +84,7 @@ RunResult narrated(const TrainArguments& arguments, const std::string& directory
       silent ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
   const RunResult result = train(*observer);
   throw_if_interrupted(result, directory);
-  if (arguments.json && arguments.first_rank()) fmt::print("{}\n", result_json(result, directory));
+  if (arguments.json && arguments.first_rank()) show("{}\n", result_json(result, directory));
   std::fflush(stdout);
   return result;
 }
@@ -112,7 +112,7 @@ void train(TrainArguments arguments) {
         return train_run(config, observer, arguments.force, true, arguments.ranks);
       }));
   }
-  if (!arguments.json && arguments.first_rank()) fmt::print("{}", summary(results));
+  if (!arguments.json && arguments.first_rank()) show("{}", summary(results));
 }
 
 }  // namespace
