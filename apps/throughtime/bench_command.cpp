@@ -45,12 +45,12 @@ std::optional<bench::PeerDescription> peer_to_ask(const BenchOptions& options) {
   if (options.against.empty()) return std::nullopt;
   const std::optional<bench::PeerDescription> peer = bench::describe_peer(options.peer);
   if (!peer) {
-    fmt::print(stderr, "[bench] {} has no torch (scripts/setup --peer installs it); going on without the peer\n",
-               options.peer.python);
+    tell("[bench] {} has no torch (scripts/setup --peer installs it); going on without the peer\n",
+         options.peer.python);
     return std::nullopt;
   }
   bench::require_fair(*peer);
-  fmt::print(stderr, "[bench] the peer is PyTorch {} with {}\n", peer->torch, peer->blas);
+  tell("[bench] the peer is PyTorch {} with {}\n", peer->torch, peer->blas);
   return peer;
 }
 
@@ -59,7 +59,7 @@ void add_peer(const BenchOptions& options, const bench::PeerDescription& descrip
   result.peer_blas = description.blas;
   const std::vector<int> threads = bench::thread_counts(options.threads);
   for (bool tuned : {false, true}) {
-    fmt::print(stderr, "{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
+    tell("{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
     (tuned ? result.tuned_peer : result.peer) =
         bench::best_peer_time(bench::with_effort(options.peer, options.quick, options.repeats), result.name, threads,
                               tuned)
@@ -149,11 +149,11 @@ std::string table_text(const std::vector<bench::OnlineResult>& results) {
 void run_online(const BenchOptions& options, const std::vector<std::string>& cases) {
   std::vector<bench::OnlineResult> results;
   for (const std::string& name : cases) {
-    fmt::print(stderr, "{}: one observation at a time\n", name);
+    tell("{}: one observation at a time\n", name);
     results.push_back(bench::run_online_case(name, options.quick ? 1 : 8));
-    if (options.json) fmt::print("{}\n", bench::json_line(results.back()));
+    if (options.json) show("{}\n", bench::json_line(results.back()));
   }
-  if (!options.json && !results.empty()) fmt::print("{}", table_text(results));
+  if (!options.json && !results.empty()) show("{}", table_text(results));
 }
 
 std::string table_text(const std::vector<bench::BatchResult>& results) {
@@ -170,19 +170,19 @@ std::string table_text(const std::vector<bench::BatchResult>& results) {
 void run_batches(const BenchOptions& options, const std::vector<bench::BatchCase>& cases) {
   std::vector<bench::BatchResult> results;
   for (const bench::BatchCase& chosen : cases) {
-    fmt::print(stderr, "{}: making batches, and an iteration that learns from one\n", chosen.name);
+    tell("{}: making batches, and an iteration that learns from one\n", chosen.name);
     try {
       results.push_back(bench::run_batch_case(chosen, options.threads, effort_of(options)));
     } catch (const InvalidInput& missing) {
       if (!options.cases.empty()) throw;
-      fmt::print(stderr, "{}: left out: {}\n", chosen.name, missing.what());
+      tell("{}: left out: {}\n", chosen.name, missing.what());
       continue;
     }
     if (!options.json) continue;
-    fmt::print("{}\n", bench::json_line(results.back()));
+    show("{}\n", bench::json_line(results.back()));
     std::fflush(stdout);
   }
-  if (!options.json && !results.empty()) fmt::print("{}", table_text(results));
+  if (!options.json && !results.empty()) show("{}", table_text(results));
 }
 
 std::string table_text(const std::vector<bench::RanksResult>& results) {
@@ -201,36 +201,36 @@ void run_on_ranks(const BenchOptions& options) {
   for (const std::string& name : options.cases)
     results.push_back(bench::run_ranks_case(name, options.threads, effort_of(options), options.ranks));
   if (options.ranks->rank() != 0) return;
-  if (!options.json) fmt::print("{}", table_text(results));
+  if (!options.json) show("{}", table_text(results));
   for (const bench::RanksResult& result : results)
-    if (options.json) fmt::print("{}\n", bench::json_line(result));
+    if (options.json) show("{}\n", bench::json_line(result));
 }
 
 void run_bench(const BenchOptions& options) {
   check(options);
   if (options.ranks) return run_on_ranks(options);
   if (options.scaling) {
-    fmt::print("{}", bench::scaling_tables());
+    show("{}", bench::scaling_tables());
     return;
   }
   if (options.costs) {
-    fmt::print("{}", costs_text());
+    show("{}", costs_text());
     return;
   }
   const bench::Plan plan = bench::plan_of(options.cases);
   const std::optional<bench::PeerDescription> peer = peer_to_ask(options);
   std::vector<bench::CaseResult> results;
   for (const std::string& name : plan.cases) {
-    fmt::print(stderr, "{}: ours and the floor\n", name);
+    tell("{}: ours and the floor\n", name);
     bench::CaseResult result = bench::run_case(name, options.threads, effort_of(options), options.verbose);
     if (peer) add_peer(options, *peer, result);
     if (options.json) {
-      fmt::print("{}\n", bench::json_line(result));
+      show("{}\n", bench::json_line(result));
       std::fflush(stdout);
     }
     results.push_back(std::move(result));
   }
-  if (!options.json && !results.empty()) fmt::print("{}", table_text(results, options.threads));
+  if (!options.json && !results.empty()) show("{}", table_text(results, options.threads));
   run_online(options, plan.online);
   run_batches(options, plan.batches);
 }

@@ -54,9 +54,9 @@ void compare(const CompareArguments& arguments) {
   for (Contender& contender : contenders)
     for (const RunConfig& config : contender.configs)
       contender.outcomes.push_back(run_narrated_trial(config, true, arguments.quiet, "compare"));
-  if (!arguments.json) fmt::print("{}", table_text(contenders));
+  if (!arguments.json) show("{}", table_text(contenders));
   if (arguments.json)
-    for (const Contender& contender : contenders) fmt::print("{}\n", contender_json(contender));
+    for (const Contender& contender : contenders) show("{}\n", contender_json(contender));
 }
 
 }  // namespace

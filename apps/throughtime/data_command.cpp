@@ -53,9 +53,9 @@ void list_sets(const DataArguments& arguments) {
                     {"source", set.source}});
   }
   if (arguments.json)
-    fmt::print("{}\n", Json{{"directory", directory}, {"sets", sets}}.dump());
+    show("{}\n", Json{{"directory", directory}, {"sets", sets}}.dump());
   else
-    fmt::print("in {}:\n{}", directory, table.text(style_of(STDOUT_FILENO)));
+    show("in {}:\n{}", printable(directory), table.text(style_of(STDOUT_FILENO)));
 }
 
 std::string state_text(FileState state) {
@@ -79,10 +79,10 @@ void check_sets(const DataArguments& arguments) {
       files.push_back({{"set", set.name}, {"file", file.path}, {"state", state_text(state)}, {"reason", reason}});
     }
   if (arguments.json)
-    fmt::print("{}\n", Json{{"directory", directory}, {"files", files}}.dump());
+    show("{}\n", Json{{"directory", directory}, {"files", files}}.dump());
   else
-    fmt::print("in {}: {} good, {} missing, {} damaged\n{}", directory, good, missing, damaged,
-               table.text(style_of(STDOUT_FILENO)));
+    show("in {}: {} good, {} missing, {} damaged\n{}", printable(directory), good, missing, damaged,
+         table.text(style_of(STDOUT_FILENO)));
   if (damaged > 0) fail("data", "{} file{} in {} damaged", damaged, damaged == 1 ? "" : "s", directory);
 }
 

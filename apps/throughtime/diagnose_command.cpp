@@ -100,20 +100,20 @@ void print(const Diagnosis& diagnosis, const std::string& name, bool fresh) {
   const auto picture = [&](const Chart& chart, int rows) {
     fmt::print("{}\n", terminal_text_of(chart, std::min(style.width, 100), rows, style.color));
   };
-  fmt::print("{}{}: {} random places, lags 0 to {} after {} steps of burn-in\n\n", name, fresh ? ", first weights" : "",
-             diagnosis.positions, diagnosis.lags, diagnosis.burn_in);
+  show("{}{}: {} random places, lags 0 to {} after {} steps of burn-in\n\n", printable(name),
+       fresh ? ", first weights" : "", diagnosis.positions, diagnosis.lags, diagnosis.burn_in);
   picture(decay_chart(diagnosis, "Norm of the gradient over the lag"), 16);
   picture(bias_chart(diagnosis, "Relative bias of a gradient that is cut after K steps"), 18);
-  fmt::print("{}\n{}\n", lengths_table(diagnosis), choices_table(diagnosis));
-  fmt::print("Memory: activations of windows of 2K + 1 steps with K losses, {} rows.\n", diagnosis.batch);
-  fmt::print("Convergence bound: of Theorem 2, against a gradient without bias.\n\n");
+  show("{}\n{}\n", lengths_table(diagnosis), choices_table(diagnosis));
+  show("Memory: activations of windows of 2K + 1 steps with K losses, {} rows.\n", diagnosis.batch);
+  show("Convergence bound: of Theorem 2, against a gradient without bias.\n\n");
   std::vector<std::string> advice = advice_of(diagnosis);
   if (fresh)
     advice.push_back(
         "These are first weights. Gradients reach further as a model learns to remember: train, and diagnose the "
         "run.");
   for (const std::string& text : advice)
-    fmt::print("{}\n", fmt::join(wrapped(text, elements(std::min(style.width, 100))), "\n"));
+    show("{}\n", fmt::join(wrapped(text, elements(std::min(style.width, 100))), "\n"));
 }
 
 void diagnose_command(DiagnoseArguments& arguments) {
@@ -122,7 +122,7 @@ void diagnose_command(DiagnoseArguments& arguments) {
   const std::string& name = trainer->plan().name;
   if (!arguments.svg.empty()) write_output(arguments.svg, diagnosis_svg(diagnosis, name));
   if (arguments.json) {
-    fmt::print("{}\n", diagnosis_json(diagnosis, name));
+    show("{}\n", diagnosis_json(diagnosis, name));
   } else {
     print(diagnosis, name, !std::filesystem::is_directory(arguments.what));
   }

@@ -44,7 +44,7 @@ void evaluate(EvaluateArguments arguments) {
     for (const Score& score : evaluation.scores) line[score.name] = score.value;
     line["baseline"] = trainer->plan().baseline;
     for (std::size_t i = 0; i < baselines.size(); ++i) line["baselines"][evaluation.scores[i].name] = baselines[i];
-    fmt::print("{}\n", line.dump());
+    show("{}\n", line.dump());
     return;
   }
   Table table({{"metric", false}, {arguments.split}, {"baseline"}});
@@ -52,7 +52,7 @@ void evaluate(EvaluateArguments arguments) {
   for (std::size_t i = 0; i < evaluation.scores.size(); ++i)
     table.add_row({evaluation.scores[i].name, fmt::format("{:.6g}", evaluation.scores[i].value),
                    i < baselines.size() ? fmt::format("{:.6g}", baselines[i]) : ""});
-  fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
+  show("{}", table.text(style_of(STDOUT_FILENO)));
 }
 
 }  // namespace

@@ -47,11 +47,9 @@ void check_all(const std::string& only_cell) {
     }
   }
   table.add_row({"worst", "", error_text(worst.reference, reference_limit), error_text(worst.cpu, cpu_limit)});
-  fmt::print(
-      stderr,
-      "Relative errors: reference against central differences (limit {:.0e}), cpu against reference (limit {:.0e})\n",
-      reference_limit, cpu_limit);
-  fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
+  tell("Relative errors: reference against central differences (limit {:.0e}), cpu against reference (limit {:.0e})\n",
+       reference_limit, cpu_limit);
+  show("{}", table.text(style_of(STDOUT_FILENO)));
   std::fflush(stdout);
   if (worst.reference > reference_limit || worst.cpu > cpu_limit)
     fail("gradcheck", "gradients are wrong where the table shows \"!\"");

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "core/names.h"
+#include "terminal.h"
 #include "train/options/options.h"
 
 namespace throughtime {
@@ -45,9 +46,9 @@ void add_help_command(CLI::App& app) {
   help->add_flag("--markdown", arguments->markdown, "The options as the page docs/options.md");
   help->callback([&app, arguments] {
     const bool options = arguments->words == std::vector<std::string>{"options"};
-    fmt::print("{}", !options              ? command_help(app, arguments->words)
-                     : arguments->markdown ? options_markdown()
-                                           : options_text());
+    show("{}", !options              ? command_help(app, arguments->words)
+               : arguments->markdown ? options_markdown()
+                                     : options_text());
   });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/session.h"
 
@@ -25,13 +26,13 @@ void read_weights(const ImportArguments& arguments) {
   if (std::filesystem::is_directory(arguments.target)) {
     if (!arguments.overrides.empty() || !arguments.arm.empty() || arguments.force)
       refuse("import", "--set, --arm and --force belong to a configuration file, {} is a run", arguments.target);
-    fmt::print(stderr, "{}\n", replace_parameters(arguments.target, weights).text());
-    fmt::print(stderr, "go on with: throughtime train --resume {}\n", arguments.target);
+    tell("{}\n", replace_parameters(arguments.target, weights).text());
+    tell("go on with: throughtime train --resume {}\n", arguments.target);
     return;
   }
   const RunConfig config = load_config(arguments.target, arguments.overrides, arguments.arm);
-  fmt::print(stderr, "{}\n", start_run_with(config, weights, arguments.force).text());
-  fmt::print(stderr, "train it with: throughtime train --resume {}\n", run_directory(config));
+  tell("{}\n", start_run_with(config, weights, arguments.force).text());
+  tell("train it with: throughtime train --resume {}\n", run_directory(config));
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ std::string table_text(const TensorFile& file) {
   std::string text = table.text(style_of(STDOUT_FILENO));
   text += fmt::format("{} tensors, {}\n", file.tensors.size(), bytes_text(bytes));
   for (const auto& [key, value] : file.metadata)
-    text += value.find('\n') == std::string::npos ? fmt::format("{} = {}\n", key, value)
-                                                  : fmt::format("{}:\n{}", key, value);
+    text += value.find('\n') == std::string::npos ? fmt::format("{} = {}\n", printable(key), value)
+                                                  : fmt::format("{}:\n{}", printable(key), value);
   return text;
 }
 
@@ -53,7 +53,7 @@ void add_inspect_command(CLI::App& app) {
   command->add_flag("--json", *json, "One JSON object instead of a table");
   command->callback([path, json] {
     const TensorFile file = load(*path);
-    fmt::print("{}", *json ? json_text(file) : table_text(file));
+    show("{}", *json ? json_text(file) : table_text(file));
   });
 }
 

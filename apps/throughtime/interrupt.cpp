@@ -46,8 +46,6 @@ CheckpointWatch::CheckpointWatch() {
 
 CheckpointWatch::~CheckpointWatch() { sigaction(SIGUSR1, &old_, nullptr); }
 
-void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
-
 bool CheckpointWatch::take_request() {
   if (requested == 0) return false;
   requested = 0;

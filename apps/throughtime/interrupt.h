@@ -38,9 +38,6 @@ class CheckpointWatch {
   struct sigaction old_ = {};
 };
 
-/// Text on stderr. Where that is closed nobody hears it, and what runs goes on (fmt::print would throw).
-void tell(const std::string& text);
-
 /// A run that was stopped by a signal and can be resumed.
 class Interrupted : public Error {
  public:

@@ -20,20 +20,19 @@ constexpr std::chrono::seconds line_pause{60};  // between two lines where there
 /// Tells how far all runs are, and of each that ended.
 class JobLine final : public JobObserver {
  public:
-  JobLine(const std::vector<RunConfig>& configs, std::string title, bool quiet)
-      : configs_(configs), title_(std::move(title)), quiet_(quiet), style_(style_of(STDERR_FILENO)) {}
+  JobLine(const std::vector<RunConfig>& configs, const std::string& title, bool quiet)
+      : configs_(configs), title_(printable(title)), quiet_(quiet), style_(style_of(STDERR_FILENO)) {}
 
   void on_start(const JobsProgress& progress) override {
     begin_ = progress.share;
     if (!quiet_ && progress.finished > 0)
-      tell(fmt::format("{}: {} of {} runs were finished before\n", title_, progress.finished, progress.runs));
+      tell("{}: {} of {} runs were finished before\n", title_, progress.finished, progress.runs);
   }
 
   void on_end(const JobsProgress& progress, std::size_t job, const std::string& how) override {
     if (quiet_) return;
     clear();
-    tell(fmt::format("{} of {}  {}{}{}\n", progress.finished, progress.runs, configs_[job].run.name,
-                     how.empty() ? "" : " ", how));
+    tell("{} of {}  {}{}{}\n", progress.finished, progress.runs, configs_[job].run.name, how.empty() ? "" : " ", how);
   }
 
   void on_progress(const JobsProgress& progress) override {
@@ -47,7 +46,8 @@ class JobLine final : public JobObserver {
         fmt::format("{}  {:3.0f}%  {} of {} runs, {} at work  ETA {}", title_, 100 * progress.share, progress.finished,
                     progress.runs, progress.working, left);
     const auto width = elements(std::max(1, style_of(STDERR_FILENO).width - 1));
-    tell(style_.terminal ? fmt::format("\r{}\x1b[K", cut_to(text, width)) : text + "\n");
+    if (style_.terminal) std::fputs(fmt::format("\r{}\x1b[K", cut_to(text, width)).c_str(), stderr);
+    if (!style_.terminal) tell("{}\n", text);
     std::fflush(stderr);
     drawn_ = style_.terminal;
   }

@@ -107,7 +107,7 @@ void add_list_command(CLI::App& app) {
     command->add_flag("--json", *json, "One JSON array instead of a table");
     command->callback([json, make = make] {
       const Listing rows = make();
-      fmt::print("{}", *json ? Json(rows).dump() + "\n" : table_text(rows));
+      show("{}", *json ? Json(rows).dump() + "\n" : table_text(rows));
     });
   }
 }

@@ -17,6 +17,7 @@
 #include "core/launch.h"
 #include "core/names.h"
 #include "interrupt.h"
+#include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/environment.h"
 
@@ -32,17 +33,14 @@ void open_standard_descriptors() {
       if (open("/dev/null", O_RDWR) != descriptor) _exit(run_failed);
 }
 
-/// The last word: nothing more can be said where it cannot be written.
-void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
-
 /// Of several ranks that all fail alike the first one speaks; one that fails alone speaks and ends the others, which
 /// would wait for it for ever.
 int complain(int code, const char* message, throughtime::Communicator* ranks = nullptr) {
   constexpr double patience = 2;  // seconds
   const bool together = ranks == nullptr || ranks->meet(patience);
-  if (!together) say(fmt::format("throughtime: rank {}: {}\n", ranks->rank(), message));
+  if (!together) throughtime::tell("throughtime: rank {}: {}\n", ranks->rank(), message);
   if (!together) ranks->abort(code);
-  if (ranks == nullptr || ranks->rank() == 0) say(fmt::format("throughtime: {}\n", message));
+  if (ranks == nullptr || ranks->rank() == 0) throughtime::tell("throughtime: {}\n", message);
   return code;
 }
 

@@ -1,4 +1,5 @@
 #include "narrator.h"
+#include "terminal.h"
 
 #include <fmt/format.h>
 
@@ -9,14 +10,14 @@ namespace throughtime {
 
 void Narrator::on_start(const RunPlan& plan, std::int64_t iteration) {
   plan_ = plan;
-  fmt::print(stderr, "{}: {}, {} steps, batch {}; baseline {} {:.4f} ({})\n", plan.name, plan.task, plan.steps,
-             plan.batch, plan.metric, plan.baseline, plan.baseline_text);
+  tell("{}: {}, {} steps, batch {}; baseline {} {:.4f} ({})\n", plan.name, plan.task, plan.steps, plan.batch,
+       plan.metric, plan.baseline, plan.baseline_text);
   const std::string ranks = plan.ranks > 1 ? fmt::format("{} ranks, each ", plan.ranks) : "";
-  fmt::print(stderr, "  {}, {} parameters; engine {}, {}{} thread{}\n", plan.cell, plan.parameters, plan.engine, ranks,
-             plan.threads, plan.threads == 1 ? "" : "s");
-  fmt::print(stderr, "  {}, tape {}; evaluation {}\n", plan.learner, bytes_text(plan.activation_bytes),
-             bytes_text(plan.evaluation_bytes));
-  fmt::print(stderr, "  {}{}\n", directory_, iteration == 0 ? "" : fmt::format(", goes on at iteration {}", iteration));
+  tell("  {}, {} parameters; engine {}, {}{} thread{}\n", plan.cell, plan.parameters, plan.engine, ranks, plan.threads,
+       plan.threads == 1 ? "" : "s");
+  tell("  {}, tape {}; evaluation {}\n", plan.learner, bytes_text(plan.activation_bytes),
+       bytes_text(plan.evaluation_bytes));
+  tell("  {}{}\n", directory_, iteration == 0 ? "" : fmt::format(", goes on at iteration {}", iteration));
 }
 
 void Narrator::on_progress(const Progress& progress) {
@@ -25,7 +26,7 @@ void Narrator::on_progress(const Progress& progress) {
 
 void Narrator::on_validation(const Evaluation& evaluation) {
   bar_.clear();
-  fmt::print(stderr, "  iteration {}: validation {} {:.5f}\n", evaluation.iteration, plan_.metric, evaluation.metric);
+  tell("  iteration {}: validation {} {:.5f}\n", evaluation.iteration, plan_.metric, evaluation.metric);
 }
 
 void Narrator::on_end(const RunResult& result) {
@@ -34,7 +35,7 @@ void Narrator::on_end(const RunResult& result) {
                                ? fmt::format("stopped early at iteration {} after", result.iteration)
                                : "done in";
   const std::string test = result.test ? fmt::format(": test {} {:.5f}", plan_.metric, result.test->metric) : "";
-  fmt::print(stderr, "  {} {}{}\n", when, duration_text(result.seconds), test);
+  tell("  {} {}{}\n", when, duration_text(result.seconds), test);
 }
 
 void throw_if_interrupted(const RunResult& result, const std::string& directory) {
@@ -52,7 +53,7 @@ Outcome run_narrated_trial(const RunConfig& config, bool test, bool quiet, const
     throw Interrupted(
         fmt::format("stopped in {}; the same `throughtime {}` command goes on from there", outcome.run, command),
         InterruptWatch::signal());
-  if (!outcome.failure.empty() && !quiet) tell(fmt::format("  failed: {}\n", outcome.failure));
+  if (!outcome.failure.empty() && !quiet) tell("  failed: {}\n", outcome.failure);
   return outcome;
 }
 

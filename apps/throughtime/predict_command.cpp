@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "stream_answers.h"
+#include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/run_directory.h"
 #include "train/run/step_reader.h"
@@ -34,18 +35,18 @@ LineFormat format_of(const std::string& name) {
 /// An empty line before a new sequence.
 void answer_all(std::istream& input, Predictor& predictor, StepReader reader, const AnswerWriter& answers,
                 bool at_once) {
-  fmt::print("{}", answers.header());
+  show("{}", answers.header());
   Step step;
   for (std::string line; std::getline(input, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) {
       predictor.reset();
       reader.skip();
-      fmt::print("\n");
+      show("\n");
       continue;
     }
     if (!reader.read(line, step)) continue;
-    fmt::print("{}", answers.line(predictor.step(step.token, step.reals)));
+    show("{}", answers.line(predictor.step(step.token, step.reals)));
     if (at_once) std::fflush(stdout);
   }
   if (input.bad()) fail("predict", "cannot read all of the input: {}", std::strerror(errno));

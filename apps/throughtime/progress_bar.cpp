@@ -57,7 +57,7 @@ std::string progress_text(const ProgressState& state, const Style& style) {
       {fmt::format("ETA {}", rate > 0 ? duration_text(left) : "--:--"), 3},
   };
   const std::size_t limit = elements(std::max(style.width, 1));
-  std::string name = state.name;
+  std::string name = printable(state.name);
   const auto width_of_rest = [&] {
     std::size_t width = text_width(name);
     for (const Part& part : parts) width += 2 + text_width(part.text);
@@ -87,7 +87,7 @@ void ProgressBar::show(const ProgressState& state) {
   if (!style_.terminal) return show_line(state, now);
   if (drawn_ && now - last_ < redraw_pause && state.iteration < state.iterations) return;
   style_.width = style_of(STDERR_FILENO).width - 1;
-  fmt::print(stderr, "\r{}\x1b[K", progress_text(state, style_));
+  std::fputs(fmt::format("\r{}\x1b[K", progress_text(state, style_)).c_str(), stderr);
   std::fflush(stderr);
   last_ = now;
   drawn_ = true;
@@ -96,8 +96,8 @@ void ProgressBar::show(const ProgressState& state) {
 void ProgressBar::show_line(const ProgressState& state, Clock::time_point now) {
   const std::int64_t tenths = 10 * state.iteration / std::max<std::int64_t>(state.iterations, 1);
   if (tenths == shown_tenths_ && now - last_ < line_pause) return;
-  fmt::print(stderr, "{}: {}/{} iterations, loss {:.4g}, {}\n", state.name, state.iteration, state.iterations,
-             state.loss, duration_text(state.seconds));
+  tell("{}: {}/{} iterations, loss {:.4g}, {}\n", state.name, state.iteration, state.iterations, state.loss,
+       duration_text(state.seconds));
   shown_tenths_ = tenths;
   last_ = now;
 }

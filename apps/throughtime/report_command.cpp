@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "data/printable.h"
 #include "report/report_file.h"
 #include "terminal.h"
 
@@ -52,8 +53,7 @@ ReportOptions options_of(const ReportArguments& arguments) {
 void say_troubles(const std::vector<RunGroup>& groups) {
   for (const RunGroup& group : groups)
     for (const RunRecord& run : group.runs)
-      for (const std::string& trouble : run.troubles)
-        fmt::print(stderr, "{}: {}\n", run.directory.string(), one_line(trouble));
+      for (const std::string& trouble : run.troubles) tell("{}: {}\n", run.directory.string(), printable(trouble));
 }
 
 void plot(const ReportArguments& arguments) {
@@ -76,7 +76,7 @@ void report(const ReportArguments& arguments) {
   const std::vector<RunGroup> groups = group_runs(read_runs(arguments.runs));
   say_troubles(groups);
   write_report(groups, options_of(arguments), format, output);
-  fmt::print(stderr, "wrote {}\n", output.string());
+  tell("wrote {}\n", output.string());
 }
 
 }  // namespace

@@ -48,8 +48,9 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored, bool at
     for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
       table.add_row({"", fmt::format("{}: {}{}", row[1], row[0], row[3].empty() ? "" : ", p " + row[3])});
   }
-  fmt::print(atlas ? stderr : stdout, "{}, {}\n{}", task.spec.name, scale_text(task.scale),
-             table.text(style_of(atlas ? STDERR_FILENO : STDOUT_FILENO)));
+  const std::string title = fmt::format("{}, {}\n", task.spec.name, scale_text(task.scale));
+  if (atlas) std::fputs((title + table.text(style_of(STDERR_FILENO))).c_str(), stderr);
+  if (!atlas) show("{}{}", title, table.text(style_of(STDOUT_FILENO)));
 }
 
 /// Runs the sweep of a result, if it has one, and tells what it chose; false where a run has no answer.
@@ -61,7 +62,7 @@ bool sweep(const ResultSpec& spec, const ReproduceArguments& arguments, SweepCho
   if (std::any_of(ends.begin(), ends.end(), [](const JobEnd& end) { return end.interrupted; })) return false;
   chosen = choose(spec, runs, ends, arguments.request.known_runs());
   for (const auto& [arm, point] : chosen)
-    if (!arguments.quiet) fmt::print(stderr, "{}: {} takes {}\n", spec.name, arm, fmt::join(point, ", "));
+    if (!arguments.quiet) tell("{}: {} takes {}\n", spec.name, arm, fmt::format("{}", fmt::join(point, ", ")));
   return true;
 }
 
@@ -76,9 +77,9 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   const Reproduction reproduction = gather(task, ends);
   write_down(task, reproduction);
   if (arguments.store && reproduction.complete && !store(task, reproduction, arguments.results()))
-    fmt::print(stderr, "curves of claims that did not hold need gnuplot; none were kept\n");
+    tell("curves of claims that did not hold need gnuplot; none were kept\n");
   print_verdicts(task, reproduction.stored, arguments.atlas);
-  if (std::filesystem::exists(task.report())) fmt::print(stderr, "wrote {}\n", task.report().string());
+  if (std::filesystem::exists(task.report())) tell("wrote {}\n", task.report().string());
   return reproduction.complete;
 }
 
@@ -92,7 +93,7 @@ Programme programme_of(const ReproduceArguments& arguments) {
                                      read_costs(arguments.results()), arguments.results());
   if (arguments.quiet) return programme;
   for (const std::vector<LeftOut>& list : {programme.left_out, programme.undecided})
-    for (const LeftOut& one : list) fmt::print(stderr, "not run: {}: {}\n", one.what, one.why);
+    for (const LeftOut& one : list) tell("not run: {}: {}\n", one.what, one.why);
   return programme;
 }
 
@@ -103,13 +104,13 @@ void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArgument
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const ResultSpec& spec = specs[i];
     if (programme != nullptr && !arguments.quiet)
-      fmt::print(stderr, "result {} of {}: {}; {}\n", i + 1, specs.size(), spec.name,
+      tell("result {} of {}: {}; {}\n", i + 1, specs.size(), spec.name,
                  left_text(*programme, i, cores_of(arguments.request.jobs)));
     try {
       if (!reproduce(spec, arguments)) unanswered.push_back(spec.name);
     } catch (const InvalidInput& error) {
       if (specs.size() == 1) throw;
-      fmt::print(stderr, "{}: {}\n", spec.name, error.what());
+      tell("{}: {}\n", spec.name, error.what());
       unanswered.push_back(spec.name);
     }
   }
@@ -127,8 +128,8 @@ void list(const ReproduceArguments& arguments) {
                    cost_text(spec, Scale::full, costs, arguments.results()), fmt::format("{}", spec.claims.size()),
                    spec.arms.empty() ? fmt::format("{} (cannot be run: {})", spec.title, spec.claims.front().missing)
                                      : spec.title});
-  fmt::print("{}", table.text(style_of(STDOUT_FILENO)));
-  fmt::print(
+  show("{}", table.text(style_of(STDOUT_FILENO)));
+  show(
       "\nArms x seeds, and seconds of training on one core of all of them: n cores take about an n-th of it.\n"
       "Without ~ they were measured in stored runs. With ~ they come from a short timing of the arms of quick scale,\n"
       "for full scale with counted work (parameters x steps x rows x iterations): a rough number (--estimate).\n");
@@ -140,8 +141,8 @@ void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& ar
   for (const ResultSpec& spec : specs) {
     if (spec.arms.empty()) continue;
     costs[spec.name] = estimator.estimate(spec);
-    fmt::print("{}: quick scale {}, full scale {}\n", spec.name, time_text(costs[spec.name].quick),
-               time_text(costs[spec.name].full));
+    show("{}: quick scale {}, full scale {}\n", spec.name, time_text(costs[spec.name].quick),
+         time_text(costs[spec.name].full));
     std::fflush(stdout);
     if (arguments.store) write_costs(arguments.results(), costs);
   }
@@ -161,7 +162,7 @@ void answer(ReproduceArguments& arguments) {
   require_engine(arguments.request.engine);
   arguments.request.scale = choice_of<Scale>(arguments.scale, "reproduce", "scale");
   if (arguments.keys) {
-    fmt::print("{}", result_keys_markdown());
+    show("{}", result_keys_markdown());
   } else if (arguments.list) {
     list(arguments);
   } else if (arguments.atlas && !(arguments.store && (arguments.all || !arguments.names.empty()))) {

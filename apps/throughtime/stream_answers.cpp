@@ -1,4 +1,5 @@
 #include "stream_answers.h"
+#include "terminal.h"
 #include "train/run/step_reader.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,9 @@ std::string json_line(const Json& object) { return object.dump(-1, ' ', false, J
 }  // namespace
 
 StreamAnswers::StreamAnswers(const std::string& format, const RunConfig& config)
-    : tagged_(!config.stream.id.empty()), targets_(row_layout(config).targets) {
+    : tagged_(!config.stream.id.empty()),
+      terminal_(isatty(STDOUT_FILENO) != 0),
+      targets_(row_layout(config).targets) {
   const bool same = config.stream.format == RowFormat::jsonl;
   json_ = format.empty() ? same : choice_of<LineFormat>(format, "stream", "output") == LineFormat::jsonl;
 }
@@ -40,7 +43,7 @@ void StreamAnswers::on_row(const StreamRow& row, std::int64_t number, const std:
 }
 
 void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) {
-  if (worth_a_line) tell(fmt::format("[stream] row {} was skipped: {}\n", number, why));
+  if (worth_a_line) tell("[stream] row {} was skipped: {}\n", number, why);
   if (json_)
     text_ += json_line({{"row", number}, {"error", why}});
   else
@@ -48,10 +51,11 @@ void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool
 }
 
 void StreamAnswers::on_begins_again(std::int64_t rows) {
-  tell(fmt::format("[stream] the input was replaced or cut short after row {}: reading it from its front\n", rows));
+  tell("[stream] the input was replaced or cut short after row {}: reading it from its front\n", rows);
 }
 
 void StreamAnswers::on_idle() {
+  if (terminal_) text_ = printable_lines(text_);
   std::string_view rest = text_;
   while (!rest.empty() && !closed_) {
     const ssize_t count = ::write(STDOUT_FILENO, rest.data(), rest.size());

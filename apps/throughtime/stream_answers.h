@@ -27,6 +27,7 @@ class StreamAnswers final : public StreamObserver {
  private:
   bool json_ = false;
   bool tagged_ = false;  // rows say which stream they belong to
+  bool terminal_;        // somebody reads the answers there
   std::vector<std::string> targets_;
   std::string text_;
   bool closed_ = false;

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "interrupt.h"
 #include "stream_answers.h"
+#include "terminal.h"
 #include "throughtime/error.h"
 #include "train/stream/run.h"
 
@@ -48,11 +49,10 @@ std::string error_text(double value) { return std::isfinite(value) ? fmt::format
 void tell_end(StreamRun& run) {
   const StreamForecaster& forecaster = run.forecaster();
   const StreamCounts& counts = forecaster.counts();
-  fmt::print(stderr,
-             "{} rows in {:.1f} s, {} skipped; mean squared error {} (the last value: {}), last {} rows {} ({})\n",
-             counts.rows, run.seconds(), counts.skipped, error_text(forecaster.error().cumulative()),
-             error_text(forecaster.naive().cumulative()), run.config().stream.rolling,
-             error_text(forecaster.error().rolling()), error_text(forecaster.naive().rolling()));
+  tell("{} rows in {:.1f} s, {} skipped; mean squared error {} (the last value: {}), last {} rows {} ({})\n",
+       counts.rows, run.seconds(), counts.skipped, error_text(forecaster.error().cumulative()),
+       error_text(forecaster.naive().cumulative()), run.config().stream.rolling,
+       error_text(forecaster.error().rolling()), error_text(forecaster.naive().rolling()));
 }
 
 void stream(const StreamArguments& arguments) {
@@ -61,9 +61,8 @@ void stream(const StreamArguments& arguments) {
   const std::unique_ptr<StreamRun> run = open_run(arguments);
   StreamAnswers answers(arguments.output, run->config());
   if (!arguments.quiet)
-    tell(fmt::format("{}: {} after row {}, files in {}\n", run->config().run.name,
-                     arguments.resume.empty() ? "learns" : "goes on", run->forecaster().counts().rows,
-                     run->directory().string()));
+    tell("{}: {} after row {}, files in {}\n", run->config().run.name, arguments.resume.empty() ? "learns" : "goes on",
+         run->forecaster().counts().rows, run->directory().string());
   // A file is read from its front again; what comes through a pipe was taken once and for all.
   const bool from_front = !arguments.resume.empty() && feed.repeatable();
   const StreamEnd end = run->run(feed, from_front, answers);

@@ -1,7 +1,5 @@
 #include "terminal.h"
-#include "throughtime/index.h"
 
-#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
+
+#include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
@@ -89,10 +89,18 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
-Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+void show_text(const std::string& text) {
+  const std::string shown = isatty(STDOUT_FILENO) != 0 ? printable_lines(text) : text;
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) column.title = printable(column.title);
+}
 
 void Table::add_row(std::vector<std::string> cells) {
   cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 

@@ -1,11 +1,18 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "data/printable.h"
 #include "report/text.h"
 
 namespace throughtime {
@@ -21,6 +28,28 @@ struct Style {
 /// The style of a file descriptor: colour unless NO_COLOR is set, unicode unless the locale says otherwise.
 Style style_of(int descriptor);
 
+// One border: what is written below passes through printable(), so that no name in a file, key, id or header can steer
+// a terminal.
+
+/// A line on stderr, say: texts among the arguments lose their control characters, newlines too. Where stderr is closed
+/// nobody hears it, and what runs goes on (fmt::print would throw).
+template <class... Args>
+void tell(fmt::format_string<Args...> format, Args&&... args) {
+  [[maybe_unused]] const auto shown = []<class Value>(const Value& value) {
+    if constexpr (std::is_convertible_v<const Value&, std::string_view>)
+      return printable(value);
+    else
+      return value;
+  };
+  std::fputs(fmt::format(fmt::runtime(fmt::string_view(format)), shown(args)...).c_str(), stderr);
+}
+/// Whole lines on stdout. Only a terminal gets them without control characters: another reader wants them as they are.
+void show_text(const std::string& text);
+template <class... Args>
+void show(fmt::format_string<Args...> format, Args&&... args) {
+  show_text(fmt::format(format, std::forward<Args>(args)...));
+}
+
 /// Breaks a text at spaces into lines of at most `width` columns (a longer word keeps its own line).
 std::vector<std::string> wrapped(const std::string& text, std::size_t width);
 
@@ -29,7 +58,7 @@ std::string bytes_text(std::size_t bytes);
 /// 75.2 -> "1:15"; 3700 -> "1:01:40".
 std::string duration_text(double seconds);
 
-/// Rows of cells under titles, each column as wide as its widest cell.
+/// Rows of cells under titles, each column as wide as its widest cell. Cells may be texts of any origin.
 class Table {
  public:
   struct Column {

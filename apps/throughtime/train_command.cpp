@@ -84,8 +84,7 @@ RunResult narrated(const TrainArguments& arguments, const std::string& directory
       silent ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
   const RunResult result = train(*observer);
   throw_if_interrupted(result, directory);
-  // Not fmt::print, which throws where stdout is closed: the next run is trained all the same, and main complains.
-  if (arguments.json && arguments.first_rank()) std::puts(result_json(result, directory).c_str());
+  if (arguments.json && arguments.first_rank()) show("{}\n", result_json(result, directory));
   std::fflush(stdout);
   return result;
 }
@@ -113,7 +112,7 @@ void train(TrainArguments arguments) {
         return train_run(config, observer, arguments.force, true, arguments.ranks);
       }));
   }
-  if (!arguments.json && arguments.first_rank()) std::fputs(summary(results).c_str(), stdout);
+  if (!arguments.json && arguments.first_rank()) show("{}", summary(results));
 }
 
 }  // namespace

@@ -46,15 +46,15 @@ void tune(const TuneArguments& arguments) {
   for (Trial& trial : trials) trial.outcome = run_narrated_trial(trial.config, false, arguments.quiet, "tune");
   const Trial& best = best_trial(trials);
   FinalRun last = final_run(best, arguments.request);
-  if (!arguments.quiet) fmt::print(stderr, "best: {}; trained once more on {}\n", best.setting, last.data);
+  if (!arguments.quiet) tell("best: {}; trained once more on {}\n", best.setting, last.data);
   last.outcome = run_narrated_trial(last.config, true, arguments.quiet, "tune");
   if (!last.outcome.failure.empty()) fail("tune", "the best setting failed: {}", last.outcome.failure);
   if (arguments.json) {
-    fmt::print("{}\n", tuning_json(trials, best, last));
+    show("{}\n", tuning_json(trials, best, last));
     return;
   }
-  fmt::print("{}best: {}\ntrained once more in {} on {}: test {} {}\n", table_text(trials, best), best.setting,
-             last.outcome.run, last.data, last.outcome.metric, number_text(last.outcome.test_metric));
+  show("{}best: {}\ntrained once more in {} on {}: test {} {}\n", table_text(trials, best), printable(best.setting),
+       last.outcome.run, last.data, last.outcome.metric, number_text(last.outcome.test_metric));
 }
 
 }  // namespace

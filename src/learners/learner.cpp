@@ -54,7 +54,7 @@ void Learner::count_correct() {
 
 void Learner::archive(Archive& archive) {
   archive.integer("updates", updates_);
-  archive.number("loss_weight", loss_weight_);
+  archive.number("loss_weight", loss_weight_, at_least(0));
   archive.buffer("loss_sum", trainee_.engine, loss_sum_);
   if (correct_sum_) archive.buffer("correct_sum", trainee_.engine, correct_sum_);
 }

@@ -42,10 +42,10 @@ void Schedule::observe_validation(double loss) {
 }
 
 void Schedule::archive(Archive& archive) {
-  archive.number("multiplier", multiplier_);
+  archive.number("multiplier", multiplier_, at_least(0));
   archive.number("best", best_);
-  archive.integer("seen", seen_);
-  archive.integer("bad", bad_);
+  archive.flag("seen", seen_);
+  archive.integer("bad", bad_, small_count());
 }
 
 }  // namespace throughtime

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/files.h"
+#include "data/printable.h"
 #include "report/axis.h"
 #include "report/gnuplot.h"
 #include "report/palette.h"
@@ -91,7 +92,7 @@ Layout layout_of(const Chart& chart, const Axis& y, int width, int height) {
     const Curve& curve = chart.curves[i];
     if (curve.faint || curve.label.empty()) continue;
     const double room = std::max(end - layout.left - swatch - 6, letter_width);
-    const std::string label = cut_to(one_line(curve.label), elements(room / letter_width));
+    const std::string label = cut_to(printable(curve.label), elements(room / letter_width));
     const double needs = swatch + 6 + letter_width * static_cast<double>(text_width(label));
     if (across > layout.left && across + needs > end) {
       across = layout.left;
@@ -173,13 +174,13 @@ class Script {
     const double across = layout_.right() - layout_.left;
     const auto letters = [&](double size) { return elements(across / letter_width * text_size / size); };
     if (!chart_.title.empty())
-      write(cut_to(one_line(chart_.title), letters(title_size)), layout_.left, 22, "left", inks_.text, title_size,
+      write(cut_to(printable(chart_.title), letters(title_size)), layout_.left, 22, "left", inks_.text, title_size,
             true);
     if (!chart_.y_label.empty())
-      write(cut_to(one_line(chart_.y_label), letters(text_size)), layout_.left, layout_.top - 16, "left", inks_.muted,
+      write(cut_to(printable(chart_.y_label), letters(text_size)), layout_.left, layout_.top - 16, "left", inks_.muted,
             text_size);
     if (!chart_.x_label.empty())
-      write(cut_to(one_line(chart_.x_label), letters(text_size)), (layout_.left + layout_.right()) / 2,
+      write(cut_to(printable(chart_.x_label), letters(text_size)), (layout_.left + layout_.right()) / 2,
             layout_.bottom() + 40, "center", inks_.muted, text_size);
     if (!x_.any() && chart_.references.empty())
       write("nothing to draw yet", (layout_.left + layout_.right()) / 2, (layout_.top + layout_.bottom()) / 2, "center",
@@ -212,8 +213,8 @@ class Script {
         const double gap = (y_.position(other.y) - position) * height;
         crowded = crowded || (gap > 0 && gap < 16);
       }
-      write(cut_to(one_line(reference.label), 60), layout_.right() - 4, line + (crowded ? 9 : -8), "right", inks_.muted,
-            text_size - 1);
+      write(cut_to(printable(reference.label), 60), layout_.right() - 4, line + (crowded ? 9 : -8), "right",
+            inks_.muted, text_size - 1);
     }
   }
 
@@ -304,7 +305,7 @@ std::string finished_svg(std::string svg, const Chart& chart, const Layout& layo
     const std::string name = fmt::format("gnuplot_plot_{}", i + 1);
     replace_all(
         svg, fmt::format("<g id=\"{0}\" ><title>{0}</title>", name),
-        fmt::format("<g class=\"{}\" data-label=\"{}\">", pieces[i].kind, html_escaped(one_line(pieces[i].label))));
+        fmt::format("<g class=\"{}\" data-label=\"{}\">", pieces[i].kind, html_escaped(printable(pieces[i].label))));
   }
   const std::string head = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
@@ -322,7 +323,7 @@ std::string finished_svg(std::string svg, const Chart& chart, const Layout& layo
       "</style>\n<rect class=\"paper\" width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
       layout.width, layout.height, layout.left, layout.top, layout.right(), layout.bottom(), x.low(), x.high(),
       x.logarithmic() ? "log" : "linear", y.low(), y.high(), y.logarithmic() ? "log" : "linear",
-      html_escaped(one_line(chart.title)));
+      html_escaped(printable(chart.title)));
   const std::size_t canvas = svg.find("<g id=\"gnuplot_canvas\">");
   if (canvas == std::string::npos) fail("chart", "gnuplot wrote an SVG of an unknown kind");
   return head + "<g>" + svg.substr(canvas + std::string_view("<g id=\"gnuplot_canvas\">").size());

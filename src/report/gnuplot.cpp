@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/files.h"
+#include "data/printable.h"
 #include "report/chart.h"
-#include "report/text.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -79,7 +79,7 @@ bool gnuplot_found() { return !find_gnuplot().empty(); }
 std::string gnuplot_quoted(std::string_view text) {
   // Within single quotes only the quote itself is special, and it is doubled.
   std::string quoted = "'";
-  for (const char letter : one_line(text)) quoted += letter == '\'' ? std::string("''") : std::string(1, letter);
+  for (const char letter : printable(text)) quoted += letter == '\'' ? std::string("''") : std::string(1, letter);
   return quoted + "'";
 }
 
@@ -93,7 +93,7 @@ std::string run_gnuplot(const std::string& terminal, const std::string& script) 
                                                 terminal, gnuplot_quoted(picture), script));
   const int status = spawn_and_wait(program, room.file("script"), messages);
   if (status != 0 || !std::filesystem::exists(picture)) {
-    const std::string said = std::filesystem::exists(messages) ? one_line(read_file(messages)) : "";
+    const std::string said = std::filesystem::exists(messages) ? printable(read_file(messages)) : "";
     fail("chart", "{} could not draw: {}", program, said.empty() ? "it said nothing" : said);
   }
   return read_file(picture);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "data/printable.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "throughtime/error.h"
@@ -75,7 +76,7 @@ for (const svg of document.querySelectorAll('.throughtime-chart')) {
 }
 )";
 
-std::string shown(const std::string& text) { return html_escaped(one_line(text)); }
+std::string shown(const std::string& text) { return html_escaped(printable(text)); }
 
 /// Texts are aligned at the left, and sentences may take several lines.
 const char* class_of(const std::string& cell, bool is_text) {
@@ -150,7 +151,7 @@ std::string html_of(const Report& report) {
 std::string markdown_of(const Report& report) {
   const auto cell = [](const std::string& text) {
     std::string escaped;
-    for (const char letter : one_line(text)) {
+    for (const char letter : printable(text)) {
       if (std::string_view("\\|<>*_`[]").find(letter) != std::string_view::npos) escaped += '\\';
       escaped += letter;
     }

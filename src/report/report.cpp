@@ -9,6 +9,7 @@
 #include <map>
 
 #include "core/names.h"
+#include "data/printable.h"
 #include "report/axis.h"
 #include "report/text.h"
 #include "throughtime/error.h"
@@ -270,7 +271,7 @@ std::string csv_of(const std::vector<RunGroup>& groups) {
           keys.push_back(key);
   const auto quoted = [](const std::string& text) {
     std::string result = "\"";
-    for (const char letter : one_line(text)) result += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+    for (const char letter : printable(text)) result += letter == '"' ? std::string("\"\"") : std::string(1, letter);
     return text.find_first_of(",\"\n\r") == std::string::npos ? text : result + "\"";
   };
   std::string text = fmt::format("group,directory,seed,finished{}{}\n", keys.empty() ? "" : ",", fmt::join(keys, ","));

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
-#include "report/text.h"
+#include "data/printable.h"
 #include "throughtime/error.h"
 #include "train/options/toml_document.h"
 #include "train/run/run_directory.h"
@@ -41,7 +41,7 @@ void read_config(RunRecord& run, const std::filesystem::path& path) {
       run.config.emplace_back(name, value->is_string() ? value->as_string()->get() : value_text(*value));
   } catch (const toml::parse_error& error) {
     run.troubles.push_back(
-        fmt::format("config.toml is damaged at line {}: {}", error.source().begin.line, one_line(error.description())));
+        fmt::format("config.toml is damaged at line {}: {}", error.source().begin.line, printable(error.description())));
   }
   // toml++ sorts by name; the file's own order is the one to show.
   const auto place = [&](const std::pair<std::string, std::string>& entry) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "data/printable.h"
 #include "report/axis.h"
 #include "report/chart.h"
 #include "report/palette.h"
@@ -200,7 +201,7 @@ std::vector<std::string> legend_lines(const Chart& chart, int columns, bool colo
   std::size_t used = room + 1;
   for (const Entry& entry : entries) {
     const std::size_t sign = text_width(entry.sign) + 1;
-    const std::string label = cut_to(one_line(entry.label), room - sign);
+    const std::string label = cut_to(printable(entry.label), room - sign);
     const std::size_t needs = sign + text_width(label);
     if (used + 2 + needs > room) {
       lines.emplace_back();
@@ -251,12 +252,12 @@ Surroundings surroundings_of(const Chart& chart, int columns, int rows, bool col
     --result.rows;
   };
   const std::vector<std::string> legend = legend_lines(chart, columns, colour);
-  if (!chart.title.empty() && fits(1)) take(result.above, cut_to(one_line(chart.title), width));
+  if (!chart.title.empty() && fits(1)) take(result.above, cut_to(printable(chart.title), width));
   if (fits(legend.size()))
     for (const std::string& line : legend) take(result.above, line);
-  if (!chart.y_label.empty() && fits(1)) take(result.above, cut_to(one_line(chart.y_label), width));
+  if (!chart.y_label.empty() && fits(1)) take(result.above, cut_to(printable(chart.y_label), width));
   if (!chart.x_label.empty() && fits(1)) {
-    const std::string label = cut_to(one_line(chart.x_label), width);
+    const std::string label = cut_to(printable(chart.x_label), width);
     take(result.below, std::string(width - text_width(label), ' ') + label);
   }
   return result;

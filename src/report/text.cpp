@@ -12,22 +12,6 @@ std::size_t text_width(const std::string& text) {
   return elements(std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
 }
 
-std::string one_line(std::string_view text) {
-  std::string line;
-  while (!text.empty()) {
-    const std::size_t length = code_point_length(text);
-    const auto letter = static_cast<unsigned char>(text.front());
-    if (length == 0)
-      line += '?';
-    else if (letter < ' ' || letter == 0x7f || (letter == 0xc2 && static_cast<unsigned char>(text[1]) < 0xa0))
-      line += ' ';
-    else
-      line += text.substr(0, length);
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return line;
-}
-
 std::string cut_to(const std::string& text, std::size_t width) {
   if (text_width(text) <= width) return text;
   if (width == 0) return "";

@@ -8,8 +8,6 @@ namespace throughtime {
 
 /// Columns that a text takes on a terminal (no escape sequences, no wide characters).
 std::size_t text_width(const std::string& text);
-/// A text of any origin as one line of valid UTF-8: control characters become spaces, wrong bytes become '?'.
-std::string one_line(std::string_view text);
 /// At most `width` columns of a text, the last of them an ellipsis where something is left out.
 std::string cut_to(const std::string& text, std::size_t width);
 /// A text as it stands in HTML, SVG and the values of their attributes.

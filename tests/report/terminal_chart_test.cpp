@@ -113,10 +113,7 @@ RC_GTEST_PROP(TerminalChart, NeverLeavesItsRectangle, (bool log_x, bool log_y, b
   for (const std::string& line : lines) RC_ASSERT(text_width(line) <= static_cast<std::size_t>(columns));
 }
 
-TEST(Text, OneLineIsValidAndPrintable) {
-  EXPECT_EQ(one_line("a\nb\tc\x7f\xff\xc2\x9b"
-                     "é"),
-            "a b c ? é");
+TEST(Text, IsCutAndEscaped) {
   EXPECT_EQ(cut_to("αβγδ", 3), "αβ…");
   EXPECT_EQ(cut_to("αβγ", 3), "αβγ");
   EXPECT_EQ(html_escaped("<a href='x'>\"&"), "&lt;a href=&#39;x&#39;&gt;&quot;&amp;");

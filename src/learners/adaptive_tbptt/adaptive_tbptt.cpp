@@ -52,12 +52,11 @@ class AdaptiveTbptt final : public Learner {
   void archive(Archive& archive) override {
     Learner::archive(archive);
     gradient_.states().archive(archive);
-    archive.integer("truncation", truncation_);
+    archive.integer("truncation", truncation_, between(1, largest_truncation(config_)));
     clock_.archive(archive);
     gradient_.states().archive_place(archive);
     estimator_.archive(archive);
     gradient_.states().archive_ring(archive);
-    require_range(name(), "the saved truncation", truncation_, 1, largest_truncation(config_));
   }
 
  private:

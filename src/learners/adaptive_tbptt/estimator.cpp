@@ -110,11 +110,11 @@ void TruncationEstimator::archive(Archive& archive) {
   archive.integer("choices", choices_);
   archive.integer("logs", logs_);
   archive.integer("rows", rows_);
-  archive.number("beta", beta_);
-  archive.number("kappa", kappa_);
-  archive.number("relative_bias", bias_);
-  archive.number("relative_bias_low", bias_low_);
-  archive.number("relative_bias_high", bias_high_);
+  archive.any_number("beta", beta_);
+  archive.any_number("kappa", kappa_);
+  archive.any_number("relative_bias", bias_);
+  archive.any_number("relative_bias_low", bias_low_);
+  archive.any_number("relative_bias_high", bias_high_);
 }
 
 }  // namespace throughtime

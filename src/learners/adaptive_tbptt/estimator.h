@@ -22,7 +22,7 @@ class EstimateClock {
   }
   void end_epoch() { due_ = due_ || every_ == 0; }
   void archive(Archive& archive) {
-    archive.integer("due", due_);
+    archive.flag("due", due_);
     archive.integer("estimated_at", estimated_at_);
   }
 

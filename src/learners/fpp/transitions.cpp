@@ -115,61 +115,58 @@ void Transitions::describe_sources() {
 
 namespace {
 
+void archive_list(Archive& archive, const char* name, std::vector<float>& list, const Range& range) {
+  archive.number_list(name, list, list.size(), range);
+}
+template <std::integral Number>
+void archive_list(Archive& archive, const char* name, std::vector<Number>& list, const Range& range) {
+  archive.integer_list(name, list, list.size(), range);
+}
+
 /// The steps of all rows as one list.
-template <class Number, class List>
-void archive_rows(RowStore<Number>& store, int rows, std::size_t held, List& list, auto&& show) {
-  list.clear();
+template <class Number>
+void archive_rows(Archive& archive, const char* name, RowStore<Number>& store, int rows, std::size_t held,
+                  const Range& range = {}) {
+  std::vector<Number> list;
   for (int row = 0; row < rows; ++row)
     for (const Number number : store.part(row, 0, held)) list.push_back(number);
-  const std::size_t size = list.size();
-  show(list);
-  if (list.size() != size)
-    refuse("learner", "the saved transitions have {} numbers, {} were expected", list.size(), size);
+  archive_list(archive, name, list, range);
   auto from = list.begin();
   for (int row = 0; row < rows; ++row)
-    for (Number& number : store.part(row, 0, held)) number = static_cast<Number>(*from++);
+    for (Number& number : store.part(row, 0, held)) number = *from++;
+}
+
+/// The first `entries` of a list.
+template <class Number>
+void archive_front(Archive& archive, const char* name, std::vector<Number>& store, std::size_t entries,
+                   const Range& range = {}) {
+  std::vector<Number> list(store.begin(), store.begin() + static_cast<std::ptrdiff_t>(entries));
+  archive_list(archive, name, list, range);
+  std::copy(list.begin(), list.end(), store.begin());
 }
 
 }  // namespace
 
 void Transitions::archive(Archive& archive) {
   const Archive::Scope scope(archive, "transitions");
-  archive.integer("size", size_);
-  archive.integer("end", end_);
+  const auto number = [](std::int64_t value) { return static_cast<double>(value); };
+  const bool either = model_.head().target == TargetKind::label_or_distribution;
+  archive.integer("size", size_, between(0, number(capacity_)));
   archive.integer("first", first_);
-  archive.integer("distributions", distributions_);
-  if (size_ < 0 || size_ > capacity_ || first_ < 0 || size_ > end_ - first_ || end_ - first_ > 2 * capacity_)
-    refuse("learner", "the saved buffer of {} transitions from {} to {} is not one of {}", size_, first_, end_,
-           capacity_);
+  archive.integer("end", end_, between(number(first_ + size_), number(first_ + 2 * capacity_)));
+  archive.integer("distributions", distributions_, between(0, either ? 1 : 0));
   if (distributions_) targets_.resize(rows_, elements(2, capacity_), elements(model_.outputs()));
 
   const std::size_t held = elements(end_ - first_), entries = elements(end_ - first_, rows_);
-  std::vector<double> numbers;
-  std::vector<std::int64_t> integers;
-  const auto show_numbers = [&](const char* name) {
-    return [&archive, name](auto& list) { archive.numbers(name, list); };
-  };
-  const auto show_integers = [&](const char* name) {
-    return [&archive, name](auto& list) { archive.integers(name, list); };
-  };
-  archive_rows(values_, rows_, held, numbers, show_numbers("values"));
-  archive_rows(targets_, rows_, held, numbers, show_numbers("targets"));
-  archive_rows(tokens_, rows_, held, integers, show_integers("tokens"));
-  archive_rows(labels_, rows_, held, integers, show_integers("labels"));
-  numbers.assign(weights_.begin(), weights_.begin() + entries);
-  integers.assign(runs_.begin(), runs_.begin() + entries);
-  std::vector<std::int64_t> held_steps(held_.begin(), held_.begin() + entries);
-  archive.numbers("weights", numbers);
-  archive.integers("runs", integers);
-  archive.integers("held", held_steps);
-  archive.integer("last_held", last_held_);
-  if (numbers.size() != entries || integers.size() != entries || held_steps.size() != entries)
-    refuse("learner", "the saved transitions have {} weights and {} runs, {} were expected", numbers.size(),
-           integers.size(), entries);
-  std::transform(numbers.begin(), numbers.end(), weights_.begin(), [](double v) { return static_cast<float>(v); });
-  std::transform(integers.begin(), integers.end(), runs_.begin(),
-                 [](std::int64_t v) { return static_cast<std::int32_t>(v); });
-  std::transform(held_steps.begin(), held_steps.end(), held_.begin(), [](std::int64_t v) { return v != 0; });
+  const Range tokens = between(0, std::max(0, model_.config().input.vocabulary - 1));
+  archive_rows(archive, "values", values_, rows_, held);
+  archive_rows(archive, "targets", targets_, rows_, held);
+  archive_rows(archive, "tokens", tokens_, rows_, held, tokens);
+  archive_rows(archive, "labels", labels_, rows_, held, between(0, model_.classes() - 1));
+  archive_front(archive, "weights", weights_, entries);
+  archive_front(archive, "runs", runs_, entries, between(0, longest_run));
+  archive_front(archive, "held", held_, entries, between(0, 1));
+  archive.integer("last_held", last_held_, between(-1, number(end_) - 1));
   describe_sources();
 }
 

@@ -91,7 +91,7 @@ class Fptt final : public Learner {
   void archive(Archive& archive) override {
     Learner::archive(archive);
     intermediate_.archive(archive);
-    archive.number("alpha", alpha_);
+    archive.number("alpha", alpha_, at_least(0));
     archive.buffer("state", trainee_.engine, state_);
     if (rerun_state_) archive.buffer("rerun_state", trainee_.engine, rerun_state_);
     if (average_) archive.buffer("average", trainee_.engine, average_);

@@ -142,13 +142,8 @@ class ClassPrior final : public PriorPredictions {
 
   void archive(Archive& archive) override {
     take_last_batch();
-    std::vector<double> values(table_.begin(), table_.end());
-    archive.numbers("q", values);
-    if (values.size() != table_.size())
-      refuse("checkpoint", "q must have {} numbers, got {}", table_.size(), values.size());
-    std::transform(values.begin(), values.end(), table_.begin(),
-                   [](double value) { return static_cast<float>(value); });
-    archive.integer("epoch", epoch_);
+    archive.number_list("q", table_, table_.size(), at_least(0));
+    archive.integer("epoch", epoch_, small_count(1));
   }
 
  private:

@@ -68,9 +68,7 @@ class StepPredictor {
   void archive(Archive& archive) {
     for (std::size_t slot = 0; slot < states_.size(); ++slot)
       archive.buffer(fmt::format("state_{}", slot), engine_, states_[slot]);
-    archive.numbers("predictions", predictions_);
-    if (predictions_.size() != states_.size() * output_.size)
-      refuse(speaker, "the saved predictions are those of another stream");
+    archive.number_list("predictions", predictions_, predictions_.size());
   }
 
  private:
@@ -192,23 +190,17 @@ struct OnlineLearner::Parts {
 
   void archive_round(Archive& archive) {
     const std::size_t slots = open.size();
-    std::vector<double> weights(weight.begin(), weight.end());
-    std::vector<double> stretch_weights(stretch.weight.begin(), stretch.weight.end());
-    archive.integer_list("open", open);
-    archive.integer_list("fresh", fresh);
-    archive.integer_list("flag", flag);
-    archive.numbers("weight", weights);
-    archive.integer("steps_in_round", steps_in_round);
-    archive.integer("stretch_steps", stretch.steps);
-    archive.integer_list("stretch_reset", stretch.flags);
-    archive.numbers("stretch_weight", stretch_weights);
-    const std::size_t entries = elements(std::max(0, stretch.steps)) * slots;
-    if (open.size() != slots || fresh.size() != slots || flag.size() != slots || weights.size() != slots ||
-        stretch.steps < 0 || stretch.steps >= needs.steps || stretch.flags.size() != entries ||
-        stretch_weights.size() != entries)
-      refuse(speaker, "the saved round is not one of {} slots and {} steps", slots, needs.steps);
-    weight.assign(weights.begin(), weights.end());
-    stretch.weight.assign(stretch_weights.begin(), stretch_weights.end());
+    const Range yes_or_no = between(0, 1);
+    archive.integer_list("open", open, slots, yes_or_no);
+    archive.integer_list("fresh", fresh, slots, yes_or_no);
+    archive.integer_list("flag", flag, slots, any_flag());
+    archive.number_list("weight", weight, slots, yes_or_no);
+    archive.integer("steps_in_round", steps_in_round, between(0, config.slots));
+    const std::int64_t most = std::min<std::int64_t>(needs.steps - 1, ring.position());
+    archive.integer("stretch_steps", stretch.steps, between(0, static_cast<double>(most)));
+    const std::size_t entries = elements(stretch.steps) * slots;
+    archive.integer_list("stretch_reset", stretch.flags, entries, any_flag());
+    archive.number_list("stretch_weight", stretch.weight, entries, yes_or_no);
   }
 
   OnlineConfig config;

@@ -78,12 +78,8 @@ void PastPlaces::aim(int row, const Place& place) {
 
 void PastPlaces::archive(Archive& archive) {
   const Archive::Scope scope(archive, "past");
-  std::vector<double> weights(weight_.begin(), weight_.end());
-  const std::size_t size = weights.size();
-  archive.numbers("weight", weights);
-  archive.integer_list("flag", flag_);
-  if (weights.size() != size || flag_.size() != size) refuse("online", "the saved past is that of another stream");
-  weight_.assign(weights.begin(), weights.end());
+  archive.number_list("weight", weight_, weight_.size(), between(0, 1));
+  archive.integer_list("flag", flag_, flag_.size(), any_flag());
 }
 
 }  // namespace throughtime

@@ -1,14 +1,18 @@
 #include "learners/online/step_ring.h"
 
 #include <algorithm>
+#include <type_traits>
 
-#include "throughtime/error.h"
 #include "throughtime/index.h"
 
 namespace throughtime {
 
 StepRing::StepRing(const Model& model, int slots, int capacity)
-    : slots_(slots), capacity_(elements(capacity)), written_(elements(slots)) {
+    : slots_(slots),
+      vocabulary_(model.config().input.vocabulary),
+      classes_(model.outputs()),
+      capacity_(elements(capacity)),
+      written_(elements(slots)) {
   const InputConfig& input = model.config().input;
   const bool labels = model.head().target == TargetKind::label_or_distribution;
   reals_ = make_channel<float>(input.reals);
@@ -81,25 +85,18 @@ void StepRing::aim_sources() {
 }
 
 void StepRing::archive(Archive& archive) {
-  const auto reals = [&](const char* name, Channel<float>& channel) {
-    std::vector<double> numbers(channel.numbers.begin(), channel.numbers.end());
-    archive.numbers(name, numbers);
-    if (numbers.size() != channel.numbers.size()) refuse("online", "the saved {} are those of another stream", name);
-    std::copy(numbers.begin(), numbers.end(), channel.numbers.begin());
-  };
-  const auto integers = [&](const char* name, Channel<std::int32_t>& channel) {
-    const std::size_t size = channel.numbers.size();
-    archive.integer_list(name, channel.numbers);
-    if (channel.numbers.size() != size) refuse("online", "the saved {} are those of another stream", name);
+  const auto show = [&](const char* name, auto& channel, const Range& range) {
+    if constexpr (std::is_same_v<decltype(channel), Channel<float>&>)
+      archive.number_list(name, channel.numbers, channel.numbers.size(), range);
+    else
+      archive.integer_list(name, channel.numbers, channel.numbers.size(), range);
   };
   archive.integer("position", position_);
-  reals("reals", reals_);
-  reals("targets", targets_);
-  integers("tokens", tokens_);
-  integers("labels", labels_);
-  archive.integer_list("written", written_);
-  if (position_ < 0 || written_.size() != elements(slots_))
-    refuse("online", "the saved steps are those of another stream");
+  show("reals", reals_, {});
+  show("targets", targets_, {});
+  show("tokens", tokens_, between(0, std::max(0, vocabulary_ - 1)));
+  show("labels", labels_, between(-1, classes_ - 1));  // -1: the step has none
+  archive.integer_list("written", written_, written_.size(), between(0, 1));
   aim_sources();
 }
 

@@ -43,6 +43,7 @@ class StepRing {
   void aim_sources();
 
   int slots_;
+  int vocabulary_, classes_;  // what tokens and labels are below
   std::size_t capacity_;
   std::int64_t position_ = 0;
   Channel<float> reals_, targets_;

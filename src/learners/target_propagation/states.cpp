@@ -86,7 +86,7 @@ void FreeStates::descend(double gradient_scale) {
 void FreeStates::archive(Archive& archive) {
   const Archive::Scope scope(archive, "states");
   if (config_.init == StateInit::persist) {
-    archive.integer("filled", filled_);
+    archive.flag("filled", filled_);
     archive.buffer("table", engine_, table_);
   }
   if (!config_.state_reset) optimizer_->archive(archive, engine_);

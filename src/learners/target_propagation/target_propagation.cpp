@@ -78,7 +78,7 @@ class TargetPropagation final : public Learner {
     Learner::archive(archive);
     archive.buffer("state", trainee_.engine, state_);
     archive.integer("epoch", epoch_);
-    archive.number("lambda", lambda_);
+    archive.number("lambda", lambda_, at_least(0));
     states_.archive(archive);
     if (duals_ && persists()) duals_->archive(archive);
   }

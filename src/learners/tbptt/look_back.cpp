@@ -88,15 +88,12 @@ void LookBack::finish(const Window& stretch) {
 }
 
 void LookBack::archive(Archive& archive) {
-  archive.integer("history", history_);
-  archive.integer_list("reset_flags", flags_);
-  archive.integer_list("next_positions", next_);
-  archive.integer_list("sources", source_);
   const std::size_t batch = elements(batch_);
-  const bool fits = history_ >= 0 && history_ <= steps_ && flags_.size() == elements(history_, batch_);
-  const bool rows =
-      next_.size() == (history_ > 0 ? batch : next_.size()) && (source_.empty() || source_.size() == batch);
-  if (!fits || !rows) refuse(speaker_, "the saved look-back of {} steps is not one of {} rows", history_, batch_);
+  archive.integer("history", history_, between(0, steps_));
+  archive.integer_list("reset_flags", flags_, elements(history_, batch_), any_flag());
+  archive.integer_list("next_positions", next_, {history_ > 0 ? batch : 0, batch}, any_position());
+  archive.integer_list("sources", source_, {0, batch});
+  if (!source_.empty() && source_.size() != batch) archive.refuse_together("not every row has a source");
 }
 
 }  // namespace throughtime

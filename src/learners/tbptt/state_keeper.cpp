@@ -109,6 +109,7 @@ void StateKeeper::keep(int first, std::span<const Start> starts) {
     kept_[i] = {starts[i].position, static_cast<int>(step - handed_steps_.begin())};
   }
   kept_count_ = static_cast<int>(starts.size());
+  if (kept_count_ == 1) kept_[1] = kept_[0];
 }
 
 void StateKeeper::finish(const Window& stretch, int earliest) {
@@ -122,18 +123,13 @@ void StateKeeper::finish(const Window& stretch, int earliest) {
 void StateKeeper::archive(Archive& archive) {
   archive.buffer("state", trainee_.engine, state_);
   archive.buffer("kept_states", trainee_.engine, handed_);
-  archive.integer("kept_count", kept_count_);
-  archive.integer("kept_first", kept_[0].position);
-  archive.integer("kept_first_slot", kept_[0].slot);
-  archive.integer("kept_second", kept_[1].position);
-  archive.integer("kept_second_slot", kept_[1].slot);
   look_back_.archive(archive);
-  if (kept_count_ < 1 || kept_count_ > 2 || kept_[0].position < -history() || kept_[0].position > 0)
-    refuse(speaker_, "the saved state before step {} cannot be used", kept_[0].position);
-  const int slots = static_cast<int>(indices_.size() / batch_);
-  for (const Kept& kept : kept_)
-    if (kept.slot < in_state || kept.slot >= slots)
-      refuse(speaker_, "the saved state in slot {} does not exist", kept.slot);
+  const Range slots = between(in_state, static_cast<double>(indices_.size() / batch_) - 1);
+  archive.integer("kept_count", kept_count_, between(1, static_cast<double>(kept_.size())));
+  archive.integer("kept_first", kept_[0].position, between(-history(), 0));
+  archive.integer("kept_first_slot", kept_[0].slot, slots);
+  archive.integer("kept_second", kept_[1].position, between(kept_[0].position, 0));
+  archive.integer("kept_second_slot", kept_[1].slot, slots);
 }
 
 void StateKeeper::archive_place(Archive& archive) {
@@ -146,7 +142,7 @@ void StateKeeper::archive_ring(Archive& archive) {
 }
 
 void StateKeeper::keep_only(const Kept& kept) {
-  kept_[0] = kept;
+  kept_.fill(kept);
   kept_count_ = 1;
 }
 

@@ -53,7 +53,7 @@ class Tbptt final : public Learner {
     Learner::archive(archive);
     gradient_.states().archive(archive);
     if (!estimator_) return;
-    archive.integer("truncation", truncation_);
+    archive.integer("truncation", truncation_, between(1, lengths_.steps));
     clock_.archive(archive);
     gradient_.states().archive_place(archive);
     estimator_->archive(archive);

@@ -48,6 +48,10 @@ void SavingArchive::numbers(std::string_view name, std::vector<double>& values) 
   file_.tensors.push_back(double_tensor(prefix + scoped(name), {static_cast<std::int64_t>(values.size())}, values));
 }
 
+void SavingArchive::reject(const std::string& what) const {
+  fail("checkpoint", "{}, so no checkpoint was written and the last good one is kept", what);
+}
+
 const Tensor& LoadingArchive::find(const std::string& name) const {
   const Tensor* tensor = file_.find(name);
   if (tensor == nullptr)
@@ -59,6 +63,7 @@ const Tensor& LoadingArchive::find(const std::string& name) const {
 void LoadingArchive::buffer(std::string_view name, Engine& engine, Buffer buffer) {
   const std::vector<double> values = real_values(find(prefix + scoped(name)));
   require_length(name, values.size(), buffer.size);
+  require_finite(name, values, engine);
   engine.write(buffer, values);
 }
 
@@ -70,6 +75,7 @@ void LoadingArchive::parameters(Engine& engine, Buffer parameters) {
       refuse("checkpoint", "'{}' has another shape than the configuration gives it ({} numbers instead of {})",
              block.name, tensor.size(), block.size());
     const std::vector<double> numbers = real_values(tensor);
+    require_finite(block.name, numbers, engine);
     std::copy(numbers.begin(), numbers.end(), values.begin() + static_cast<std::ptrdiff_t>(block.offset));
   }
   engine.write(parameters, values);

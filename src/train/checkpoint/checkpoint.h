@@ -16,23 +16,25 @@ class SavingArchive final : public Archive {
   explicit SavingArchive(TensorFile& file) : file_(file) {}
   void buffer(std::string_view name, Engine& engine, Buffer buffer) override;
   void parameters(Engine& engine, Buffer parameters) override;
-  void integers(std::string_view name, std::vector<std::int64_t>& values) override;
-  void numbers(std::string_view name, std::vector<double>& values) override;
 
  private:
+  void integers(std::string_view name, std::vector<std::int64_t>& values) override;
+  void numbers(std::string_view name, std::vector<double>& values) override;
+  void reject(const std::string& what) const override;
   TensorFile& file_;
 };
 
-/// Puts the tensors of a checkpoint in the place of what it is shown; refuses one that is missing or of another size.
+/// Puts the tensors of a checkpoint in the place of what it is shown; refuses one that is missing, of another size, or
+/// that holds what its field cannot be.
 class LoadingArchive final : public Archive {
  public:
   explicit LoadingArchive(const TensorFile& file) : file_(file) {}
   void buffer(std::string_view name, Engine& engine, Buffer buffer) override;
   void parameters(Engine& engine, Buffer parameters) override;
-  void integers(std::string_view name, std::vector<std::int64_t>& values) override;
-  void numbers(std::string_view name, std::vector<double>& values) override;
 
  private:
+  void integers(std::string_view name, std::vector<std::int64_t>& values) override;
+  void numbers(std::string_view name, std::vector<double>& values) override;
   const Tensor& find(const std::string& name) const;
   const TensorFile& file_;
 };

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
+#include "data/printable.h"
 #include "throughtime/error.h"
 #include "train/run/environment.h"
 
@@ -36,7 +37,7 @@ void RecordLengths::archive(Archive& archive) {
 RunLog::RunLog(const std::filesystem::path& path) : file_(path, size_of(path)) {}
 
 void RunLog::line(const std::string& text) {
-  file_.write(fmt::format("{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), text));
+  file_.write(fmt::format("{:%Y-%m-%d %H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), printable(text)));
 }
 
 void RunLog::error(const std::exception& error) {

@@ -282,12 +282,12 @@ void Trainer::archive_counts(Archive& archive) {
   const Archive::Scope scope(archive, "trainer");
   archive.integer("iteration", iteration_);
   archive.integer("steps", steps_);
-  archive.number("seconds", seconds_);
-  archive.number("train_loss", train_loss_);
-  archive.number("train_accuracy", train_accuracy_);
-  archive.number("cumulative_loss", cumulative_.loss);
-  archive.number("cumulative_accuracy", cumulative_.accuracy);
-  archive.number("cumulative_weight", cumulative_.weight);
+  archive.number("seconds", seconds_, at_least(0));
+  archive.any_number("train_loss", train_loss_);
+  archive.any_number("train_accuracy", train_accuracy_);
+  archive.any_number("cumulative_loss", cumulative_.loss);
+  archive.any_number("cumulative_accuracy", cumulative_.accuracy);
+  archive.number("cumulative_weight", cumulative_.weight, at_least(0));
   archive.number("rate", last_rate_);
   archive.integer("without_better", without_better_);
   archive_best(archive);
@@ -299,12 +299,13 @@ void Trainer::archive_best(Archive& archive) {
     best = {static_cast<double>(best_validation_->iteration), best_validation_->loss, best_validation_->weight};
     for (const Score& score : best_validation_->scores) best.push_back(score.value);
   }
-  archive.numbers("best", best);
-  if (best_parameters_) archive.buffer("best_parameters", *engine_, best_parameters_);
   const std::vector<Metric> metrics = task_->metrics();
+  archive.any_number_list("best", best, {0, 3 + metrics.size()});
+  if (best_parameters_) archive.buffer("best_parameters", *engine_, best_parameters_);
   best_validation_.reset();
   if (best.empty()) return;
-  if (best.size() != 3 + metrics.size()) refuse("checkpoint", "the best validation has other metrics than the task");
+  if (best.size() != 3 + metrics.size() || !any_count().holds(best[0]) || !std::isfinite(best[1]))
+    archive.refuse_together("the best validation is not one of this task");
   Evaluation evaluation{.iteration = static_cast<std::int64_t>(best[0]), .loss = best[1], .weight = best[2]};
   for (std::size_t k = 0; k < metrics.size(); ++k) evaluation.scores.push_back({metric_name(metrics[k]), best[3 + k]});
   evaluation.metric = evaluation.scores.front().value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/row_feed.h"
 #include "tasks/shared_options.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
@@ -223,13 +224,13 @@ void StreamForecaster::archive_streams(Archive& archive) {
   for (std::size_t slot = 0; slot < streams_.size(); ++slot) {
     Stream& stream = streams_[slot];
     const Archive::Scope scope(archive, fmt::format("slot_{}", slot));
-    std::vector<std::int64_t> letters(stream.id.begin(), stream.id.end());
-    archive.integers("id", letters);
+    std::vector<char> letters(stream.id.begin(), stream.id.end());
+    archive.integer_list("id", letters, {0, RecordCutter::longest_line}, between(-128, 255));
     stream.id.assign(letters.begin(), letters.end());
-    archive.integer("open", stream.open);
+    archive.flag("open", stream.open);
     archive.integer("rows", stream.rows);
     archive.integer("last_row", stream.last_row);
-    archive.integer("has_last", stream.has_last);
+    archive.flag("has_last", stream.has_last);
     std::vector<double> numbers = stream.last;  // then each pending prediction: its input, prediction, last and flag
     for (const Pending& pending : stream.pending) {
       numbers.insert(numbers.end(), pending.input.begin(), pending.input.end());
@@ -237,9 +238,7 @@ void StreamForecaster::archive_streams(Archive& archive) {
       numbers.insert(numbers.end(), pending.last.begin(), pending.last.end());
       numbers.push_back(pending.has_last ? 1.0 : 0.0);
     }
-    const std::size_t size = numbers.size();
-    archive.numbers("pending", numbers);
-    if (numbers.size() != size) refuse(speaker, "the saved stream {} is one of other columns or another horizon", slot);
+    archive.number_list("pending", numbers, numbers.size());
     auto from = numbers.begin();
     const auto take = [&](auto& to) {
       std::copy_n(from, to.size(), to.begin());
@@ -252,7 +251,8 @@ void StreamForecaster::archive_streams(Archive& archive) {
       take(pending.last);
       pending.has_last = *from++ != 0;
     }
-    if (stream.open) slots_.emplace(stream.id, static_cast<int>(slot));
+    if (stream.open && !slots_.emplace(stream.id, static_cast<int>(slot)).second)
+      archive.refuse_together("two slots have the same stream");
   }
 }
 

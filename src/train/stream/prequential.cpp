@@ -31,11 +31,9 @@ double PrequentialMean::rolling() const {
 double PrequentialMean::cumulative() const { return mean(sum_, static_cast<double>(count_)); }
 
 void PrequentialMean::archive(Archive& archive) {
-  archive.numbers("last", last_);
-  archive.number("sum", sum_);
   archive.integer("count", count_);
-  if (last_.size() != std::min<std::size_t>(window_, elements(std::max<std::int64_t>(0, count_))))
-    refuse("stream", "the saved errors are not those of a window of {} rows", window_);
+  archive.number_list("last", last_, std::min(window_, elements(count_)), at_least(0));
+  archive.number("sum", sum_, at_least(0));
   last_.reserve(window_);
 }
 

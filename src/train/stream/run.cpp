@@ -228,7 +228,7 @@ void StreamRun::write_metrics() {
 
 void StreamRun::archive(Archive& archive) {
   forecaster_->archive(archive);
-  archive.number("stream.seconds", seconds_);
+  archive.number("stream.seconds", seconds_, at_least(0));
 }
 
 void StreamRun::save_checkpoint() {

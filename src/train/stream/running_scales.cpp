@@ -35,12 +35,9 @@ double RunningScales::undone(std::size_t column, double value) const {
 }
 
 void RunningScales::archive(Archive& archive) {
-  const std::size_t columns = mean_.size();
   archive.integer("count", count_);
-  archive.numbers("mean", mean_);
-  archive.numbers("squares", squares_);
-  if (mean_.size() != columns || squares_.size() != columns)
-    refuse("stream", "the saved scales are those of {} columns, not of {}", mean_.size(), columns);
+  archive.number_list("mean", mean_, mean_.size());
+  archive.number_list("squares", squares_, squares_.size(), at_least(0));
 }
 
 }  // namespace throughtime

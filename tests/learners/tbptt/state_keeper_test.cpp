@@ -125,10 +125,16 @@ TEST(StateKeeper, RefusesSavedStatesThatCannotBe) {
     return testing::refusal_of([&] { keeping.keeper.archive(forger); });
   };
   EXPECT_EQ(refusal("nothing", 0), "");
-  EXPECT_EQ(refusal("kept_first", 1), "[tbptt] the saved state before step 1 cannot be used");
-  EXPECT_EQ(refusal("kept_first", -1), "[tbptt] the saved state before step -1 cannot be used");
-  EXPECT_EQ(refusal("kept_count", 3), "[tbptt] the saved state before step 0 cannot be used");
-  EXPECT_EQ(refusal("kept_second_slot", 2), "[tbptt] the saved state in slot 2 does not exist");
+  const auto text = [](const std::string& name, const std::string& range, int value) {
+    return fmt::format("[checkpoint] '{}' must be {}, got {}: it is damaged, or was written for another configuration",
+                       name, range, value);
+  };
+  for (const char* name : {"kept_first", "kept_second"}) {  // no step is known yet
+    EXPECT_EQ(refusal(name, 1), text(name, "between 0 and 0", 1));
+    EXPECT_EQ(refusal(name, -1), text(name, "between 0 and 0", -1));
+  }
+  EXPECT_EQ(refusal("kept_count", 3), text("kept_count", "between 1 and 2", 3));
+  EXPECT_EQ(refusal("kept_second_slot", 2), text("kept_second_slot", "between -1 and 1", 2));
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ struct Keeper {
     archive.parameters(*engine, parameters);
     const Archive::Scope scope(archive, "keeper");
     archive.buffer("buffer", *engine, buffer);
-    archive.integer("count", count);
-    archive.integer_list("flags", flags);
-    archive.number("loss", loss);
+    archive.integer("count", count, any_position());
+    archive.integer_list("flags", flags, {0, 3});
+    archive.any_number("loss", loss);
   }
   Model model;
   std::unique_ptr<Engine> engine;
@@ -95,7 +95,7 @@ TEST(Checkpoint, RefusesWhatDoesNotFit) {
   EXPECT_REFUSED(load(without("throughtime.keeper.count")), "no 'throughtime.keeper.count'");
   TensorFile other = without("throughtime.keeper.count");
   other.tensors.push_back(integer_tensor("throughtime.keeper.count", std::vector<std::int64_t>{std::int64_t{1} << 40}));
-  EXPECT_REFUSED(load(other), "'keeper.count' cannot be 1099511627776");
+  EXPECT_REFUSED(load(other), "'keeper.count' must be between -2147483648 and 2147483647, got 1099511627776");
   other = without("throughtime.keeper.buffer");
   other.tensors.push_back(float_tensor("throughtime.keeper.buffer", {3}, std::vector<double>{1, 2, 3}));
   EXPECT_REFUSED(load(other), "must hold 4 values, got 3");
