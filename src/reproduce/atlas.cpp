@@ -139,6 +139,13 @@ std::string made_text(const StoredResult& stored) {
                      scale_text(stored.scale), smaller, stored.version, stored.commit, stored.engine, stored.seconds);
 }
 
+/// What the sweep took for each arm.
+std::string chosen_text(const StoredResult& stored) {
+  std::vector<std::string> arms;
+  for (const auto& [arm, point] : stored.chosen) arms.push_back(fmt::format("{}: {}", arm, fmt::join(point, ", ")));
+  return arms.empty() ? "" : fmt::format(" Chosen by the sweep: {}.", fmt::join(arms, "; "));
+}
+
 /// The numbers and rules of the claims that one scale has the evidence of.
 std::string evidence_text(const ResultSpec& spec, const StoredResult& stored, const std::vector<StoredResult>& all,
                           const std::filesystem::path& results) {
@@ -159,7 +166,7 @@ std::string details_of(const ResultSpec& spec, const std::vector<StoredResult>& 
   std::string text = fmt::format("\n## {}\n\n{} ({}). {}\n", spec.name, spec.title, spec.paper, spec.note);
   for (const StoredResult& stored : all)
     if (const std::string evidence = evidence_text(spec, stored, all, results); !evidence.empty())
-      text += fmt::format("\n{}\n{}", made_text(stored), evidence);
+      text += fmt::format("\n{}{}\n{}", made_text(stored), chosen_text(stored), evidence);
   return text;
 }
 
