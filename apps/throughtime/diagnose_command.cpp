@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "commands.h"
+#include "core/files.h"
 #include "report/diagnosis_chart.h"
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 #include "train/diagnose/diagnosis.h"
 #include "train/options/config.h"
-#include "train/run/files.h"
 #include "train/run/session.h"
 
 namespace throughtime {
@@ -120,7 +120,7 @@ void diagnose_command(DiagnoseArguments& arguments) {
   const std::unique_ptr<Trainer> trainer = open_trainer(arguments);
   const Diagnosis diagnosis = diagnose(*trainer, arguments.request);
   const std::string& name = trainer->plan().name;
-  if (!arguments.svg.empty()) replace_file(arguments.svg, diagnosis_svg(diagnosis, name));
+  if (!arguments.svg.empty()) write_output(arguments.svg, diagnosis_svg(diagnosis, name));
   if (arguments.json) {
     fmt::print("{}\n", diagnosis_json(diagnosis, name));
   } else {

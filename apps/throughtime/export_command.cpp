@@ -4,11 +4,11 @@
 #include <string>
 
 #include "commands.h"
+#include "core/files.h"
 #include "core/names.h"
 #include "throughtime/error.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/environment.h"
-#include "train/run/files.h"
 #include "train/run/trained_model.h"
 
 namespace throughtime {
@@ -35,9 +35,7 @@ void write_weights(const ExportArguments& arguments) {
                                         {block.shape.begin(), block.shape.end()},
                                         std::span(values).subspan(block.offset, block.size())));
   }
-  const std::string partial = arguments.output + ".partial";
-  write_tensors(partial, file);
-  move_file(partial, arguments.output);
+  write_output(arguments.output, [&](OutputFile& out) { write_tensors(out, file); });
 }
 
 }  // namespace

@@ -25,12 +25,12 @@ void read_weights(const ImportArguments& arguments) {
   if (std::filesystem::is_directory(arguments.target)) {
     if (!arguments.overrides.empty() || !arguments.arm.empty() || arguments.force)
       refuse("import", "--set, --arm and --force belong to a configuration file, {} is a run", arguments.target);
-    replace_parameters(arguments.target, weights);
+    fmt::print(stderr, "{}\n", replace_parameters(arguments.target, weights).text());
     fmt::print(stderr, "go on with: throughtime train --resume {}\n", arguments.target);
     return;
   }
   const RunConfig config = load_config(arguments.target, arguments.overrides, arguments.arm);
-  start_run_with(config, weights, arguments.force);
+  fmt::print(stderr, "{}\n", start_run_with(config, weights, arguments.force).text());
   fmt::print(stderr, "train it with: throughtime train --resume {}\n", run_directory(config));
 }
 

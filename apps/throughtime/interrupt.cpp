@@ -1,5 +1,7 @@
 #include "interrupt.h"
 
+#include <cstdio>
+
 namespace throughtime {
 namespace {
 
@@ -18,11 +20,19 @@ InterruptWatch::InterruptWatch() {
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, &old_interrupt_);
   sigaction(SIGTERM, &action, &old_terminate_);
+  // A terminal that goes may say so twice, and who wrote nohup wants to go on without it.
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGHUP, nullptr, &old_hang_up_);
+  if (old_hang_up_.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  // Nobody may be listening any more: that ends what is told, not what is learned. It stays so, since what is told
+  // after the run does not end the next one.
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 InterruptWatch::~InterruptWatch() {
   sigaction(SIGINT, &old_interrupt_, nullptr);
   sigaction(SIGTERM, &old_terminate_, nullptr);
+  sigaction(SIGHUP, &old_hang_up_, nullptr);
 }
 
 int InterruptWatch::signal() { return received; }
@@ -35,6 +45,8 @@ CheckpointWatch::CheckpointWatch() {
 }
 
 CheckpointWatch::~CheckpointWatch() { sigaction(SIGUSR1, &old_, nullptr); }
+
+void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
 
 bool CheckpointWatch::take_request() {
   if (requested == 0) return false;

@@ -26,14 +26,14 @@ class JobLine final : public JobObserver {
   void on_start(const JobsProgress& progress) override {
     begin_ = progress.share;
     if (!quiet_ && progress.finished > 0)
-      fmt::print(stderr, "{}: {} of {} runs were finished before\n", title_, progress.finished, progress.runs);
+      tell(fmt::format("{}: {} of {} runs were finished before\n", title_, progress.finished, progress.runs));
   }
 
   void on_end(const JobsProgress& progress, std::size_t job, const std::string& how) override {
     if (quiet_) return;
     clear();
-    fmt::print(stderr, "{} of {}  {}{}{}\n", progress.finished, progress.runs, configs_[job].run.name,
-               how.empty() ? "" : " ", how);
+    tell(fmt::format("{} of {}  {}{}{}\n", progress.finished, progress.runs, configs_[job].run.name,
+                     how.empty() ? "" : " ", how));
   }
 
   void on_progress(const JobsProgress& progress) override {
@@ -47,8 +47,7 @@ class JobLine final : public JobObserver {
         fmt::format("{}  {:3.0f}%  {} of {} runs, {} at work  ETA {}", title_, 100 * progress.share, progress.finished,
                     progress.runs, progress.working, left);
     const auto width = elements(std::max(1, style_of(STDERR_FILENO).width - 1));
-    if (style_.terminal) fmt::print(stderr, "\r{}\x1b[K", cut_to(text, width));
-    if (!style_.terminal) fmt::print(stderr, "{}\n", text);
+    tell(style_.terminal ? fmt::format("\r{}\x1b[K", cut_to(text, width)) : text + "\n");
     std::fflush(stderr);
     drawn_ = style_.terminal;
   }
@@ -56,7 +55,7 @@ class JobLine final : public JobObserver {
   bool wants_stop() override { return InterruptWatch::signal() != 0; }
 
   void clear() {
-    if (drawn_) fmt::print(stderr, "\r\x1b[K");
+    if (drawn_) tell("\r\x1b[K");
     drawn_ = false;
   }
 

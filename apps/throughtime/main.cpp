@@ -1,5 +1,7 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,6 +24,13 @@ namespace {
 
 constexpr int run_failed = 1;
 constexpr int bad_input = 2;
+
+/// Where stdin, stdout or stderr is closed, the next file would be opened in its place and get what is printed.
+void open_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+      if (open("/dev/null", O_RDWR) != descriptor) _exit(run_failed);
+}
 
 /// The last word: nothing more can be said where it cannot be written.
 void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
@@ -80,6 +89,7 @@ int answer(const CLI::App& app, const CLI::ParseError& error, throughtime::Commu
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
   std::shared_ptr<throughtime::Communicator> ranks;
   try {
     ranks = throughtime::join_ranks();

@@ -52,7 +52,7 @@ Outcome run_narrated_trial(const RunConfig& config, bool test, bool quiet, const
     throw Interrupted(
         fmt::format("stopped in {}; the same `throughtime {}` command goes on from there", outcome.run, command),
         InterruptWatch::signal());
-  if (!outcome.failure.empty() && !quiet) fmt::print(stderr, "  failed: {}\n", outcome.failure);
+  if (!outcome.failure.empty() && !quiet) tell(fmt::format("  failed: {}\n", outcome.failure));
   return outcome;
 }
 

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -45,6 +48,7 @@ void answer_all(std::istream& input, Predictor& predictor, StepReader reader, co
     fmt::print("{}", answers.line(predictor.step(step.token, step.reals)));
     if (at_once) std::fflush(stdout);
   }
+  if (input.bad()) fail("predict", "cannot read all of the input: {}", std::strerror(errno));
 }
 
 void predict(const PredictArguments& arguments) {
@@ -62,6 +66,8 @@ void predict(const PredictArguments& arguments) {
   if (!arguments.input.empty()) {
     file.open(arguments.input);
     if (!file) refuse("predict", "cannot read {}", arguments.input);
+    if (std::filesystem::is_directory(arguments.input))
+      refuse("predict", "cannot read {}: it is a directory; give a file with one step per line", arguments.input);
   }
   const bool piped = arguments.input.empty();  // whoever feeds a pipe waits for the answer
   answer_all(piped ? std::cin : file, predictor, StepReader(predictor, input_format), answers, piped);

@@ -104,7 +104,7 @@ void ProgressBar::show_line(const ProgressState& state, Clock::time_point now) {
 
 void ProgressBar::clear() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
+  std::fputs("\r\x1b[K", stderr);  // also in a destructor: nothing is thrown where stderr is closed
   std::fflush(stderr);
   drawn_ = false;
 }

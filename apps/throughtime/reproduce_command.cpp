@@ -13,6 +13,7 @@
 #include "reproduce/atlas.h"
 #include "reproduce/cost.h"
 #include "reproduce/programme.h"
+#include "reproduce/sweep_runs.h"
 #include "reproduce/undertaking.h"
 #include "terminal.h"
 #include "throughtime/error.h"
@@ -55,11 +56,26 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored, bool at
              table.text(style_of(atlas ? STDERR_FILENO : STDOUT_FILENO)));
 }
 
+/// Runs the sweep of a result, if it has one, and tells what it chose; false where a run has no answer.
+bool sweep(const ResultSpec& spec, const ReproduceArguments& arguments, SweepChoices& chosen) {
+  const SweepRuns runs = undertake_sweep(spec, arguments.request);
+  const std::vector<JobEnd> ends =
+      run_shown_jobs(configs_of(runs.parts), {.jobs = runs.jobs, .keep_checkpoints = arguments.checkpoints},
+                     fmt::format("{} (sweep)", spec.name), arguments.quiet);
+  if (std::any_of(ends.begin(), ends.end(), [](const JobEnd& end) { return end.interrupted; })) return false;
+  chosen = choose(spec, runs, ends, arguments.request.known_runs());
+  for (const auto& [arm, point] : chosen)
+    if (!arguments.quiet) fmt::print(stderr, "{}: {} takes {}\n", spec.name, arm, fmt::join(point, ", "));
+  return true;
+}
+
 /// Whether every run has an answer.
 bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
-  const Undertaking task = undertake(spec, arguments.request);
+  SweepChoices chosen;
+  if (!spec.sweep.empty() && arguments.request.scale == Scale::full && !sweep(spec, arguments, chosen)) return false;
+  const Undertaking task = undertake(spec, arguments.request, chosen);
   const std::vector<JobEnd> ends =
-      run_shown_jobs(task.configs(), {.jobs = task.jobs, .keep_checkpoints = arguments.checkpoints},
+      run_shown_jobs(configs_of(task.parts), {.jobs = task.jobs, .keep_checkpoints = arguments.checkpoints},
                      fmt::format("{} ({})", spec.name, scale_text(task.scale)), arguments.quiet);
   const Reproduction reproduction = gather(task, ends);
   write_down(task, reproduction);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -22,14 +22,10 @@ std::string json_line(const Json& object) { return object.dump(-1, ' ', false, J
 }  // namespace
 
 StreamAnswers::StreamAnswers(const std::string& format, const RunConfig& config)
-    : tagged_(!config.stream.id.empty()),
-      targets_(row_layout(config).targets),
-      old_pipe_handler_(std::signal(SIGPIPE, SIG_IGN)) {
+    : tagged_(!config.stream.id.empty()), targets_(row_layout(config).targets) {
   const bool same = config.stream.format == RowFormat::jsonl;
   json_ = format.empty() ? same : choice_of<LineFormat>(format, "stream", "output") == LineFormat::jsonl;
 }
-
-StreamAnswers::~StreamAnswers() { std::signal(SIGPIPE, old_pipe_handler_); }
 
 void StreamAnswers::on_row(const StreamRow& row, std::int64_t number, const std::vector<double>& prediction) {
   if (json_) {
@@ -44,7 +40,7 @@ void StreamAnswers::on_row(const StreamRow& row, std::int64_t number, const std:
 }
 
 void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) {
-  if (worth_a_line) fmt::print(stderr, "[stream] row {} was skipped: {}\n", number, why);
+  if (worth_a_line) tell(fmt::format("[stream] row {} was skipped: {}\n", number, why));
   if (json_)
     text_ += json_line({{"row", number}, {"error", why}});
   else
@@ -52,7 +48,7 @@ void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool
 }
 
 void StreamAnswers::on_begins_again(std::int64_t rows) {
-  fmt::print(stderr, "[stream] the input was replaced or cut short after row {}: reading it from its front\n", rows);
+  tell(fmt::format("[stream] the input was replaced or cut short after row {}: reading it from its front\n", rows));
 }
 
 void StreamAnswers::on_idle() {

@@ -14,7 +14,6 @@ class StreamAnswers final : public StreamObserver {
  public:
   /// `format` empty: jsonl for rows of JSON, else csv.
   StreamAnswers(const std::string& format, const RunConfig& config);
-  ~StreamAnswers() override;
 
   void on_row(const StreamRow& row, std::int64_t number, const std::vector<double>& prediction) override;
   void on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) override;
@@ -32,7 +31,6 @@ class StreamAnswers final : public StreamObserver {
   std::string text_;
   bool closed_ = false;
   InterruptWatch watch_;
-  void (*old_pipe_handler_)(int);
 };
 
 /// Answers rows (`input` empty: stdin) with the model of a stream's run and learns nothing; the run stays as it is. A

@@ -59,11 +59,11 @@ void stream(const StreamArguments& arguments) {
   const CheckpointWatch requests;
   RowFeed feed(arguments.input, arguments.follow);
   const std::unique_ptr<StreamRun> run = open_run(arguments);
-  if (!arguments.quiet)
-    fmt::print(stderr, "{}: {} after row {}, files in {}\n", run->config().run.name,
-               arguments.resume.empty() ? "learns" : "goes on", run->forecaster().counts().rows,
-               run->directory().string());
   StreamAnswers answers(arguments.output, run->config());
+  if (!arguments.quiet)
+    tell(fmt::format("{}: {} after row {}, files in {}\n", run->config().run.name,
+                     arguments.resume.empty() ? "learns" : "goes on", run->forecaster().counts().rows,
+                     run->directory().string()));
   // A file is read from its front again; what comes through a pipe was taken once and for all.
   const bool from_front = !arguments.resume.empty() && feed.repeatable();
   const StreamEnd end = run->run(feed, from_front, answers);

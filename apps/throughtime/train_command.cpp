@@ -84,7 +84,8 @@ RunResult narrated(const TrainArguments& arguments, const std::string& directory
       silent ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
   const RunResult result = train(*observer);
   throw_if_interrupted(result, directory);
-  if (arguments.json && arguments.first_rank()) fmt::print("{}\n", result_json(result, directory));
+  // Not fmt::print, which throws where stdout is closed: the next run is trained all the same, and main complains.
+  if (arguments.json && arguments.first_rank()) std::puts(result_json(result, directory).c_str());
   std::fflush(stdout);
   return result;
 }
@@ -112,7 +113,7 @@ void train(TrainArguments arguments) {
         return train_run(config, observer, arguments.force, true, arguments.ranks);
       }));
   }
-  if (!arguments.json && arguments.first_rank()) fmt::print("{}", summary(results));
+  if (!arguments.json && arguments.first_rank()) std::fputs(summary(results).c_str(), stdout);
 }
 
 }  // namespace

@@ -21,6 +21,15 @@ constexpr std::array<std::string_view, sizeof...(Text)> choice_names(Text... nam
   return {std::string_view(names)...};
 }
 
+/// The names of another choice behind one more.
+template <std::size_t Count>
+constexpr std::array<std::string_view, Count + 1> choice_names_behind(
+    std::string_view first, const std::array<std::string_view, Count>& others) {
+  std::array<std::string_view, Count + 1> names = {first};
+  for (std::size_t i = 0; i < Count; ++i) names[i + 1] = others[i];
+  return names;
+}
+
 template <class Enum>
 concept Choice = std::is_enum_v<Enum> && requires(Enum value) {
   { names_of(value)[0] } -> std::convertible_to<std::string_view>;

@@ -86,6 +86,8 @@ class Learner {
   /// Whether there was a loss since then.
   bool has_loss() const { return loss_weight_ > 0; }
   std::int64_t updates() const { return updates_; }
+  /// Updates that others made before: numbers of updates, which the rate depends on, go on from here.
+  void count_from(std::int64_t updates) { updates_ = updates; }
 
  protected:
   /// Refuses a shape without steps or rows.

@@ -100,11 +100,20 @@ constexpr auto names_of(InitialiseRule) {
   return choice_names("default", "pytorch", "glorot", "uniform", "sqrt3max", "antisymmetric");
 }
 
+/// The rule of one part of a model: that of the whole, or another one.
+enum class PartRule { same, by_cell, pytorch, glorot, uniform, sqrt3max, antisymmetric };
+constexpr auto names_of(PartRule) { return choice_names_behind("same", names_of(InitialiseRule{})); }
+constexpr InitialiseRule rule_of(PartRule part, InitialiseRule whole) {
+  return part == PartRule::same ? whole : static_cast<InitialiseRule>(static_cast<int>(part) - 1);
+}
+
 struct InitialiseConfig {
   InitialiseRule rule = InitialiseRule::by_cell;
-  double range = 0.1;            // a of uniform(-a, a)
-  double recurrent_scale = 1.0;  // sigma_w of the antisymmetric rule
-  double forget_bias = 0.0;      // added to the forget gate's input bias, where there is one
+  PartRule input = PartRule::same;  // of the embedding and the encoder
+  PartRule head = PartRule::same;   // a matrix that is tied to the embedding belongs to the input
+  double range = 0.1;               // a of uniform(-a, a)
+  double recurrent_scale = 1.0;     // sigma_w of the antisymmetric rule
+  double forget_bias = 0.0;         // added to the forget gate's input bias, where there is one
 };
 
 /// Draws the parameters of `model`; a pure function of the configuration and the seed.

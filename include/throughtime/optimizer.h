@@ -19,7 +19,7 @@ struct OptimizerConfig {
   double decay = -1;              // smoothing; -1: the optimizer's own default
   double epsilon = -1;            // -1: the optimizer's own default
   double weight_decay = 0;        // adds weight_decay * W to the gradient, after clipping
-  std::int64_t average_from = 1;  // the first update whose result enters the average
+  std::int64_t average_from = 1;  // the average begins after this update: it is the mean of all later weights
 };
 
 /// Bounds on the gradient, applied in this order: value, then global norm. 0: off.
@@ -42,6 +42,7 @@ struct OptimizerType {
   std::vector<std::string> reads;  // which fields of OptimizerConfig, beside weight_decay, which all of them read
   int moments = 0;
   double first_moment = 0;  // the first value of each of them
+  int average = -1;         // the moment that holds an average of the weights; -1: there is none
   /// Coefficients of update number `step` (1, 2, ...).
   UpdateCoefficients (*coefficients)(const OptimizerConfig&, std::int64_t step, double rate) = nullptr;
   /// W, moments <- one step, over n elements. `factor` (clipping and the learner's scale) multiplies the gradient
@@ -55,6 +56,9 @@ struct OptimizerType {
 
 const OptimizerType& find_optimizer(const std::string& name);
 std::vector<const OptimizerType*> all_optimizers();
+/// The moment that evaluations, predictions and exports take for the weights after `step` updates; -1: the weights
+/// themselves. An optimizer that averages trains with the weights and is judged by their average once it has begun.
+int evaluated_moment(const OptimizerConfig& config, std::int64_t step);
 /// Refuses an unknown name and settings that no optimizer can work with.
 void validate(const OptimizerConfig& config);
 

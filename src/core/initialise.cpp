@@ -25,6 +25,7 @@ struct Role {
   int gates = 1;
   bool mapped = false;  // belongs to a cell whose recurrent weights are made by a map
   bool tied = false;    // an embedding that is the head's matrix too
+  enum Part { input, recurrent, head } part = recurrent;
 
   bool is_bias() const { return kind == linear_bias || kind == recurrent_bias; }
 };
@@ -83,6 +84,11 @@ Draw by_cell(const Role& role, const InitialiseConfig& config) {
 using Drawing = Draw (*)(const Role&, const InitialiseConfig&);
 constexpr Drawing drawings[] = {by_cell, pytorch, glorot, uniform, sqrt3max, antisymmetric};
 
+Drawing drawing_of(Role::Part part, const InitialiseConfig& config) {
+  const PartRule own = part == Role::input ? config.input : part == Role::head ? config.head : PartRule::same;
+  return drawings[static_cast<std::size_t>(rule_of(own, config.rule))];
+}
+
 void describe_layer(const Layer& layer, std::vector<Role>& roles) {
   const CellShape& shape = layer.cell->shape;
   const bool mapped = layer.cell->raw_shape != nullptr;
@@ -101,21 +107,22 @@ std::vector<Role> describe_blocks(const Model& model) {
   std::vector<Role> roles(layout.blocks().size());
   for (const Layer& layer : model.layers()) describe_layer(layer, roles);
 
-  const auto linear = [&](int weight, int bias) {
+  const auto linear = [&](int weight, int bias, Role::Part part) {
     if (bias < 0) return;
     const std::vector<int>& shape = layout.block(weight).shape;
-    roles[weight] = {Role::linear_weight, shape[0], shape[1]};
-    roles[bias] = {Role::linear_bias, shape[0], shape[1]};
+    roles[weight] = {.kind = Role::linear_weight, .rows = shape[0], .columns = shape[1], .part = part};
+    roles[bias] = {.kind = Role::linear_bias, .rows = shape[0], .columns = shape[1], .part = part};
   };
-  linear(model.encoder_weight, model.encoder_bias);
-  linear(model.head_inner_weight, model.head_inner_bias);
-  linear(model.head_weight, model.head_bias);
-  if (model.head_constants >= 0) roles[model.head_constants] = {Role::constant, 1, 1};
+  linear(model.encoder_weight, model.encoder_bias, Role::input);
+  linear(model.head_inner_weight, model.head_inner_bias, Role::head);
+  linear(model.head_weight, model.head_bias, Role::head);
+  if (model.head_constants >= 0)
+    roles[model.head_constants] = {.kind = Role::constant, .rows = 1, .columns = 1, .part = Role::head};
 
   if (model.embedding >= 0) {  // last: a tied head's matrix is drawn as an embedding
     const std::vector<int>& shape = layout.block(model.embedding).shape;
     Role& role = roles[model.embedding];
-    role = {Role::embedding, shape[0], shape[1]};
+    role = {.kind = Role::embedding, .rows = shape[0], .columns = shape[1], .part = Role::input};
     role.tied = model.config().head.tied;
   }
   return roles;
@@ -143,7 +150,6 @@ void check(const InitialiseConfig& config) {
 
 std::vector<double> initialise(const Model& model, const InitialiseConfig& config, std::uint64_t seed) {
   check(config);
-  const Drawing draw = drawings[static_cast<std::size_t>(config.rule)];
   const ParameterLayout& layout = model.parameters();
   const Random random(seed, Purpose::initialise);
   const std::vector<Role> roles = describe_blocks(model);
@@ -151,8 +157,8 @@ std::vector<double> initialise(const Model& model, const InitialiseConfig& confi
   std::vector<double> parameters(layout.size());
   for (std::size_t index = 0; index < roles.size(); ++index) {
     const ParameterBlock& block = layout.blocks()[index];
-    fill(std::span(parameters).subspan(block.offset, block.size()), draw(roles[index], config), random,
-         static_cast<std::uint32_t>(index));
+    const Draw draw = drawing_of(roles[index].part, config)(roles[index], config);
+    fill(std::span(parameters).subspan(block.offset, block.size()), draw, random, static_cast<std::uint32_t>(index));
   }
   for (const Layer& layer : model.layers()) {
     if (layer.cell->shape.forget_row < 0) continue;

@@ -1,9 +1,9 @@
 #include "data/vocabulary.h"
 
 #include <cstring>
-#include <fstream>
 #include <limits>
 
+#include "core/files.h"
 #include "data/printable.h"
 #include "data/utf8.h"
 #include "throughtime/index.h"
@@ -144,12 +144,7 @@ std::string Vocabulary::text() const {
   return text;
 }
 
-void Vocabulary::save(const std::string& path) const {
-  std::ofstream file(path, std::ios::binary);
-  file << text();
-  file.close();
-  if (!file) fail(speaker, "cannot write {}", path);
-}
+void Vocabulary::save(const std::string& path) const { replace_file(path, text()); }
 
 Vocabulary Vocabulary::load(const std::string& path) { return load(*ByteStream::open(path)); }
 

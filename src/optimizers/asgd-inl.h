@@ -12,11 +12,12 @@
 
 THROUGHTIME_FORMULAS_BEGIN
 
-/// W -= rate g;  x += share (W - x), the running average of W.  a = share: 1 up to the second averaged update, then
-/// 1/2, 1/3, ...: moment 0 is the mean of the iterates after `average_from`. Train with W, evaluate with moment 0.
+/// W -= rate g;  x += share (W - x), the running average of W.  a = share: 1 up to update `average_from` + 1, then 1/2,
+/// 1/3, ...: moment 0 is the mean of the iterates after `average_from`. Train with W, evaluate with moment 0.
 struct Asgd {
   static constexpr int moments = 1;
   static constexpr double first_moment = 0;
+  static constexpr int average = 0;
 
   static UpdateCoefficients coefficients(const OptimizerConfig& config, std::int64_t step, double rate) {
     const std::int64_t averaged = std::max<std::int64_t>(1, step - config.average_from);

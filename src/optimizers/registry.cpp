@@ -42,6 +42,10 @@ void require_share(std::string_view what, double value) {
 const OptimizerType& find_optimizer(const std::string& name) { return optimizers().find(name); }
 std::vector<const OptimizerType*> all_optimizers() { return optimizers().all(); }
 
+int evaluated_moment(const OptimizerConfig& config, std::int64_t step) {
+  return step > config.average_from ? find_optimizer(config.name).average : -1;
+}
+
 void validate(const OptimizerConfig& config) {
   find_optimizer(config.name);
   require_share("momentum", config.momentum);

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/files.h"
 #include "report/axis.h"
 #include "report/gnuplot.h"
 #include "report/palette.h"
 #include "report/text.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
-#include "train/run/files.h"
 
 // A picture is laid out here, in pixels of a 96 dpi screen; gnuplot only draws. Every value is handed to it as a
 // position on the unit square between the axes, so that both kinds of axis, the ticks and the reader's cursor agree
@@ -350,7 +350,7 @@ void write_png(const Chart& chart, const std::string& path, int width, int heigh
       "pngcairo size {},{} noenhanced rounded background rgb '#ffffff' font 'sans-serif,{}' fontscale {:.3f} "
       "linewidth {:.3f} pointscale {:.3f}",
       width, height, text_size, 0.78 * scale, scale, scale);
-  replace_file(path, run_gnuplot(terminal, script_text(drawing)));
+  write_output(path, run_gnuplot(terminal, script_text(drawing)));
 }
 
 }  // namespace throughtime

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "core/files.h"
 #include "report/chart.h"
 #include "report/text.h"
 #include "throughtime/error.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

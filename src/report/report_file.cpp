@@ -1,7 +1,7 @@
 #include "report/report_file.h"
 
+#include "core/files.h"
 #include "throughtime/error.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 
@@ -15,13 +15,13 @@ void write_report(const std::vector<RunGroup>& groups, const ReportOptions& opti
                   const std::filesystem::path& path) {
   switch (format) {
     case ReportFormat::html:
-      return replace_file(path, html_of(make_report(groups, options)));
+      return write_output(path, html_of(make_report(groups, options)));
     case ReportFormat::md:
-      return replace_file(path, markdown_of(make_report(groups, options)));
+      return write_output(path, markdown_of(make_report(groups, options)));
     case ReportFormat::csv:
-      return replace_file(path, csv_of(groups));
+      return write_output(path, csv_of(groups));
     case ReportFormat::svg:
-      return replace_file(path, svg_of(single_figure(groups, options)));
+      return write_output(path, svg_of(single_figure(groups, options)));
     case ReportFormat::png:
       return write_png(single_figure(groups, options), path.string());
   }

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "report/text.h"
 #include "throughtime/error.h"
 #include "train/options/toml_document.h"
-#include "train/run/files.h"
 #include "train/run/run_directory.h"
 
 namespace throughtime {

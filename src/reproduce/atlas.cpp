@@ -178,7 +178,7 @@ AtlasRow row_of(const ResultSpec& spec, const Claim& claim, const std::vector<St
           .says = claim.says,
           .paper_values = paper_text(claim),
           .ours = ours_text(spec, claim, evidence),
-          .scale = evidence == nullptr ? "–" : scale_text(evidence->scale),
+          .scale = evidence == nullptr ? "–" : scale_text(spec, claim, *evidence),
           .verdict = std::string(name_of(verdict.word)),
           .p = verdict.p};
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "train/run/files.h"
+#include "core/files.h"
 
 namespace throughtime {
 namespace {

@@ -8,9 +8,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "reproduce/stored.h"
 #include "throughtime/error.h"
-#include "train/run/files.h"
 #include "train/run/trainer.h"
 
 namespace throughtime {

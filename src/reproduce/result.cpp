@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <variant>
 
+#include "core/files.h"
 #include "core/names.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 #include "train/options/toml_document.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {
@@ -51,6 +51,15 @@ const std::vector<Key<ResultSpec>>& result_keys() {
        "why quick scale can decide none of the claims; --all then leaves the result out"},
       {"unlearned", &ResultSpec::unlearned,
        "runs that learned nothing count too: the claims are about costs, or the paper is no better than the baseline"},
+  };
+  return keys;
+}
+
+const std::vector<Key<Sweep>>& sweep_keys() {
+  static const std::vector<Key<Sweep>> keys = {
+      {"higher", &Sweep::higher, "the highest value is the best; else the lowest"},
+      {"seeds", &Sweep::seeds, "of every point"},
+      {"first_seed", &Sweep::first_seed, "the first of them: none that is judged"},
   };
   return keys;
 }
@@ -279,6 +288,41 @@ Claim read_claim(const toml::node& node, const ResultSpec& spec, const std::stri
   return claim;
 }
 
+/// The values of each option, which must be a list.
+void read_grid(const toml::node& node, Sweep& sweep, const std::string& file) {
+  if (!node.is_table()) refuse("config", "{}: grid must be a table of lists", at_line(file, node.source()));
+  for (const auto& [option, value] : values_under(*node.as_table())) {
+    const toml::array* list = value->as_array();
+    if (list == nullptr || list->empty())
+      refuse("config", "{}: {} of a grid must be a list of values, got {}", at_line(file, value->source()), option,
+             kind_text(*value));
+    std::vector<std::string> texts;
+    for (const toml::node& entry : *list) texts.push_back(value_text(entry));
+    sweep.grid.emplace_back(option, texts);
+  }
+}
+
+void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
+  const std::string place = at_line(file, node.source());
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: a sweep is written as [result.sweep]", place);
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (name == "grid") {
+      read_grid(value, sweep, file);
+    } else if (!assign(sweep_keys(), sweep, name, value, where) &&
+               !assign(measure_keys(), sweep.measure, name, value, where)) {
+      std::vector<std::string> names = {"grid"};
+      add_names(sweep_keys(), names);
+      refuse_key(where, "[result.sweep]", name, names);
+    }
+  }
+  if (sweep.grid.empty() || sweep.measure.metric.empty())
+    refuse("config", "{}: [result.sweep] needs a metric and a [result.sweep.grid]", place);
+  if (sweep.measure.metric.find("test") != std::string::npos)
+    refuse("config", "{}: a sweep by {} chooses on test data", place, sweep.measure.metric);
+}
+
 /// Everything of the table but its claims, which need the rest.
 void read_entries(const toml::table& table, ResultSpec& spec, const std::string& file) {
   for (const auto& [key, node] : table) {
@@ -288,9 +332,11 @@ void read_entries(const toml::table& table, ResultSpec& spec, const std::string&
       if (!node.is_table()) refuse("config", "{}: quick must be a table of options, got {}", where, kind_text(node));
       for (const auto& [option, value] : values_under(*node.as_table()))
         spec.quick.push_back(option + "=" + value_text(*value));
+    } else if (name == "sweep") {
+      read_sweep(node, spec.sweep, file);
     } else if (!assign(result_keys(), spec, name, node, where) &&
                !assign(measure_keys(), spec.measure, name, node, where)) {
-      std::vector<std::string> names = {"quick", "claim"};
+      std::vector<std::string> names = {"quick", "sweep", "claim"};
       add_names(result_keys(), names);
       refuse_key(where, "[result]", name, names);
     }
@@ -413,6 +459,10 @@ std::string result_keys_markdown() {
   const std::string head = "| key | type | meaning |\n| --- | --- | --- |\n";
   return "`[result]`:\n\n" + head + keys_table(result_keys()) + keys_table(measure_keys()) +
          "| `quick` | table of options | what is smaller at quick scale |\n"
+         "\n`[result.sweep]`, which also has `metric`, `measure` and `level`: the number that chooses\n\n" +
+         head + keys_table(sweep_keys()) +
+         "| `grid` | table of lists | values of each option: every arm is run with all combinations of those that it "
+         "reads and does not set itself, and full scale takes the best |\n"
          "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
          "out):\n\n" +
          head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +

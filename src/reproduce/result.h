@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "report/runs.h"
+#include "reproduce/sweep.h"
 #include "reproduce/verdict.h"
 
 namespace throughtime {
@@ -37,6 +38,7 @@ struct ResultSpec {
   int quick_seeds = 3;
   std::vector<std::string> quick_arms;  // empty: all
   std::vector<std::string> quick;       // assignments key=value
+  Sweep sweep;                          // of full scale; empty: the settings of the file
   std::string needs_full;               // why quick scale can decide nothing; empty: it can
   bool unlearned = false;               // runs that learned nothing count too
   std::vector<Claim> claims;

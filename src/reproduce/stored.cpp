@@ -7,9 +7,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {
@@ -40,6 +40,7 @@ std::string json_of(const StoredResult& result) {
                {"seconds", result.seconds},
                {"smaller", result.smaller},
                {"arms", arms}};
+  if (!result.chosen.empty()) json["chosen"] = result.chosen;
   if (!learned.empty()) json["learned"] = learned;
   return json.dump(1) + "\n";
 }
@@ -53,6 +54,7 @@ StoredResult parse_stored(const std::string& text, const std::string& where) {
                         .engine = json.at("engine").get<std::string>(),
                         .seconds = json.at("seconds").get<double>(),
                         .smaller = json.at("smaller").get<std::vector<std::string>>(),
+                        .chosen = json.value("chosen", SweepChoices()),
                         .values = {},
                         .learned = {}};
     for (const auto& [arm, measures] : json.at("arms").items())
@@ -90,6 +92,19 @@ bool is_complete(const ResultSpec& spec, const StoredResult& stored) {
   });
 }
 
+bool is_swept(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
+  if (spec.sweep.empty()) return true;
+  for (const Rule& rule : claim.rules)
+    for (const std::string& arm : rule.named_arms())
+      if (!result.chosen.contains(arm)) return false;
+  return true;
+}
+
+std::string scale_text(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
+  if (result.scale == Scale::full && !is_swept(spec, claim, result)) return "full length, not swept";
+  return scale_text(result.scale);
+}
+
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
   const std::vector<Rule> deciding = deciding_rules(claim.rules);
   const bool by_hand = claim.needs_full.empty() && spec.needs_full.empty() && !deciding.empty() &&
@@ -97,7 +112,7 @@ Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& re
   if (result.scale == Scale::quick && !spec.needs_full_text(claim).empty() && !by_hand) return {};
   return judge(claim.rules, {.values = result.values,
                              .paper = claim.values,
-                             .scale = result.scale,
+                             .scale = is_swept(spec, claim, result) ? result.scale : Scale::quick,
                              .seeds = elements(spec.seeds),
                              .learned = spec.unlearned ? LearnedByArm() : result.learned});
 }

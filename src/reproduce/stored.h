@@ -14,6 +14,7 @@ struct StoredResult {
   std::string version, commit, engine;
   double seconds = 0;                // of training, all runs together
   std::vector<std::string> smaller;  // what quick scale changed: assignments key=value
+  SweepChoices chosen;               // what a sweep chose for each arm
   ArmValues values;
   LearnedByArm learned = {};  // empty in files from before it was stored
 };
@@ -30,6 +31,11 @@ std::vector<StoredResult> find_stored(const std::filesystem::path& results, cons
 bool is_complete(const ResultSpec& spec, const StoredResult& stored);
 
 /// Quick scale says nothing of a claim that it cannot decide: not_run, unless all of its arms were run by hand.
+/// Whether the settings of all arms of a claim were chosen as the paper chose them. Full scale may be said of those alone.
+bool is_swept(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
+/// "full scale", "quick scale", or "full length, not swept".
+std::string scale_text(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
+
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
 
 }  // namespace throughtime

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "core/files.h"
 #include "core/names.h"
 #include "report/report.h"
 #include "reproduce/atlas.h"
@@ -15,7 +16,6 @@
 #include "study/trials.h"
 #include "throughtime/error.h"
 #include "train/run/environment.h"
-#include "train/run/files.h"
 #include "train/run/run_directory.h"
 
 namespace throughtime {
@@ -35,11 +35,10 @@ const std::vector<std::string>& chosen_arms(const ResultSpec& spec, const Reprod
 }
 
 /// The seed with number `index` of an arm whose first one is `first`.
-Part with_seed(const Part& first, int index, const std::filesystem::path& directory) {
+Part with_seed(const Part& first, int index, const std::filesystem::path& directory, const KnownRuns& known) {
   Part part = first;
   part.config.train.seed += static_cast<std::uint64_t>(index);
-  part.config.run.name = fmt::format("{}/seed-{}", part.arm, part.config.train.seed);
-  part.config.run.directory = (directory / part.config.run.name).string();
+  place(part, part.arm, directory, known);
   return part;
 }
 
@@ -50,25 +49,22 @@ std::vector<Part> make_parts(const Undertaking& task, const ReproduceRequest& re
   const int seeds = request.seeds > 0 ? request.seeds : task.spec.seeds_at(task.scale);
   const ConfigFile file(task.spec.file.string());
   std::vector<Part> arms, parts;
+  const auto settings_of = [&](const std::string& arm) {
+    std::vector<std::string> all = overrides;
+    if (const auto found = task.chosen.find(arm); found != task.chosen.end())
+      all.insert(all.end(), found->second.begin(), found->second.end());
+    return all;
+  };
   for (const std::string& arm : task.spec.arms)
     if (holds(chosen, arm) || holds(task.spec.arms_at(task.scale), arm))
-      arms.push_back({arm, file.config(arm, overrides)});
+      arms.push_back({arm, file.config(arm, settings_of(arm))});
   for (int index = 0; index < seeds; ++index)
     for (const Part& arm : arms) {
-      Part part = with_seed(arm, index, task.directory);
+      Part part = with_seed(arm, index, task.directory, task.known);
       if (holds(chosen, arm.arm) || RunDirectory(part.config.run.directory).is_finished())
         parts.push_back(std::move(part));
     }
   return parts;
-}
-
-/// As many runs at a time as the machine has cores for their threads; a run that asks for every core gets its share.
-void share_cores(Undertaking& task, int jobs) {
-  int threads = 1;
-  for (const Part& part : task.parts) threads = std::max(threads, part.config.run.threads);
-  task.jobs = std::min<int>(jobs > 0 ? jobs : std::max(1, cores() / threads), static_cast<int>(task.parts.size()));
-  for (Part& part : task.parts)
-    if (part.config.run.threads == 0) part.config.run.threads = std::max(1, cores() / task.jobs);
 }
 
 Report make_report(const Undertaking& task, const Reproduction& reproduction) {
@@ -105,18 +101,47 @@ std::vector<std::string> ReproduceRequest::circumstances() const {
   return overrides;
 }
 
-std::vector<RunConfig> Undertaking::configs() const {
+std::filesystem::path ReproduceRequest::directory_of(const ResultSpec& spec) const {
+  if (!directory.empty()) return directory;
+  return fmt::format("runs/reproduce/{}-{}", spec.name, name_of(scale));
+}
+
+KnownRuns ReproduceRequest::known_runs() const {
+  return KnownRuns((directory.empty() ? std::filesystem::path("runs/reproduce") : directory) / "known");
+}
+
+void place(Part& part, const std::string& folder, const std::filesystem::path& directory, const KnownRuns& known) {
+  part.config.run.name = fmt::format("{}/seed-{}", folder, part.config.train.seed);
+  part.config.run.directory = (directory / part.config.run.name).string();
+  if (!RunDirectory(part.config.run.directory).is_run()) known.take_over(part.config);
+}
+
+int share_cores(std::vector<Part>& parts, int jobs) {
+  int threads = 1;
+  for (const Part& part : parts) threads = std::max(threads, part.config.run.threads);
+  const int at_once = jobs > 0 ? jobs : std::max(1, cores() / threads);
+  const int needed = std::min(at_once, std::max(1, static_cast<int>(parts.size())));
+  for (Part& part : parts)
+    if (part.config.run.threads == 0) part.config.run.threads = std::max(1, cores() / needed);
+  return needed;
+}
+
+std::vector<RunConfig> configs_of(const std::vector<Part>& parts) {
   std::vector<RunConfig> configs;
   for (const Part& part : parts) configs.push_back(part.config);
   return configs;
 }
 
-Undertaking undertake(const ResultSpec& spec, const ReproduceRequest& request) {
+Undertaking undertake(const ResultSpec& spec, const ReproduceRequest& request, const SweepChoices& chosen) {
   if (spec.arms.empty()) refuse("reproduce", "{} cannot be run: {}", spec.name, spec.claims.front().missing);
-  Undertaking task{.spec = spec, .scale = request.scale, .engine = request.engine, .directory = request.directory};
-  if (task.directory.empty()) task.directory = fmt::format("runs/reproduce/{}-{}", spec.name, name_of(request.scale));
+  Undertaking task{.spec = spec,
+                   .scale = request.scale,
+                   .engine = request.engine,
+                   .directory = request.directory_of(spec),
+                   .chosen = chosen,
+                   .known = request.known_runs()};
   task.parts = make_parts(task, request);
-  share_cores(task, request.jobs);
+  task.jobs = share_cores(task.parts, request.jobs);
   std::set<std::string> seen;
   for (const Part& part : task.parts)
     if (seen.insert(part.arm).second) check_new_run(part.config);
@@ -128,13 +153,16 @@ Reproduction gather(const Undertaking& task, const std::vector<JobEnd>& ends) {
   all.complete = std::none_of(ends.begin(), ends.end(), [](const JobEnd& end) { return end.interrupted; });
   all.stored = {.scale = task.scale, .version = version(), .commit = "", .engine = task.engine};
   if (task.scale == Scale::quick) all.stored.smaller = task.spec.quick;
+  all.stored.chosen = task.chosen;
   const std::vector<Measure> measures = task.spec.measures();
   std::vector<RunRecord> begun;
   std::set<std::string> commits;  // that the runs were begun at
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const Part& part = task.parts[i];
     const bool is_run = RunDirectory(part.config.run.directory).is_run();
-    const RunRecord run = is_run ? read_run(part.config.run.directory) : RunRecord();
+    RunRecord run = is_run ? read_run(part.config.run.directory) : RunRecord();
+    run.name = fmt::format("{}/seed-{}", part.arm, part.config.train.seed);  // one of another result has its name there
+    if (run.finished) task.known.remember(part.config);
     if (is_run) begun.push_back(run);
     if (ends[i].interrupted) continue;
     const bool broke = !ends[i].failure.empty();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "report/groups.h"
+#include "reproduce/known_runs.h"
 #include "reproduce/stored.h"
 #include "study/jobs.h"
 
@@ -20,6 +21,10 @@ struct ReproduceRequest {
   std::string data = {};                 // task.data; empty: as the experiment says
   std::filesystem::path directory = {};  // empty: runs/reproduce/RESULT-SCALE
 
+  /// Where the runs of a result go.
+  std::filesystem::path directory_of(const ResultSpec& spec) const;
+  /// What was run before, for any result.
+  KnownRuns known_runs() const;
   /// Assignments key=value that hold for every run.
   std::vector<std::string> circumstances() const;
 };
@@ -33,6 +38,12 @@ struct Part {
   RunConfig config;
 };
 
+/// Gives a run a name and a directory below that of its result, or those of an equal run that is finished already.
+void place(Part& part, const std::string& folder, const std::filesystem::path& directory, const KnownRuns& known);
+std::vector<RunConfig> configs_of(const std::vector<Part>& parts);
+/// As many runs at a time as the machine has cores for their threads; a run that asks for every core gets its share.
+int share_cores(std::vector<Part>& parts, int jobs);
+
 /// Everything that is run for one result.
 struct Undertaking {
   ResultSpec spec;
@@ -40,14 +51,15 @@ struct Undertaking {
   std::string engine;
   std::filesystem::path directory;
   std::vector<Part> parts;  // seed by seed, so that a stop leaves whole comparisons behind
+  SweepChoices chosen = {};
+  KnownRuns known;
   int jobs = 1;
 
   std::filesystem::path report() const { return directory / "report.html"; }
-  std::vector<RunConfig> configs() const;
 };
-/// The runs of arms that are not asked for belong to it where they were finished before. Refuses what cannot be run
-/// before anything is.
-Undertaking undertake(const ResultSpec& spec, const ReproduceRequest& request);
+/// The runs of arms that are not asked for belong to it where they were finished before. `chosen`: what a sweep found
+/// for each arm (sweep_runs.h). Refuses what cannot be run before anything is.
+Undertaking undertake(const ResultSpec& spec, const ReproduceRequest& request, const SweepChoices& chosen = {});
 
 /// What the runs of an undertaking gave.
 struct Reproduction {
@@ -55,7 +67,7 @@ struct Reproduction {
   std::vector<RunGroup> groups;  // all that were begun
   bool complete = false;         // every run has an answer
 };
-/// Reads each run once; `ends` are those of the parts.
+/// Reads each run once and remembers those that are finished; `ends` are those of the parts.
 Reproduction gather(const Undertaking& task, const std::vector<JobEnd>& ends);
 /// Writes values.json and, where a run was begun, report.html: the verdicts, the curves of each claim with the paper's
 /// values, all other curves where they can be told apart, then the rules of each claim.

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
-#include "train/run/files.h"
 #include "train/run/result_file.h"
 #include "train/run/session.h"
 

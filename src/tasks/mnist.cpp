@@ -1,7 +1,10 @@
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <fstream>
 #include <utility>
 
+#include "core/files.h"
 #include "data/idx.h"
 #include "data/sets.h"
 #include "tasks/images.h"
@@ -43,10 +46,7 @@ class MnistSet final : public ImageSet {
 
   void save(const std::string& directory) const override {
     if (!permuted_) return;
-    const std::filesystem::path path = std::filesystem::path(directory) / permutation_file;
-    std::ofstream file(path);
-    for (const std::uint32_t pixel : order_) file << pixel << '\n';
-    if (!file.flush()) fail("mnist", "cannot write {}", path.string());
+    replace_file(std::filesystem::path(directory) / permutation_file, fmt::format("{}\n", fmt::join(order_, "\n")));
   }
 
   void load(const std::string& directory) override {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -36,10 +37,8 @@ std::vector<ColumnScale> from_json(const nlohmann::json& list, const std::string
 }  // namespace
 
 void Standardisation::save(const std::string& directory) const {
-  const std::string path = path_in(directory);
-  std::ofstream file(path);
-  file << nlohmann::json{{"inputs", to_json(inputs)}, {"targets", to_json(targets)}}.dump(2) << '\n';
-  if (!file.flush()) fail("series", "cannot write {}", path);
+  const nlohmann::json document = {{"inputs", to_json(inputs)}, {"targets", to_json(targets)}};
+  replace_file(path_in(directory), document.dump(2) + "\n");
 }
 
 Standardisation Standardisation::load(const std::string& directory) {

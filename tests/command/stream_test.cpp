@@ -103,6 +103,18 @@ TEST_F(Stream, ASecondRunTakesAnotherDirectory) {
 
 // ---------------------------------------------------------------- formats
 
+TEST_F(Stream, ASecondOneBesideTheFirstGetsANameOfItsOwn) {
+  write_text(path("input"), series(0, 30));
+  const std::string stream = std::string(THROUGHTIME_COMMAND) + " stream small.toml";
+  // The first one waits for rows: it has learned nothing, and it is at work.
+  const Outcome second = shell("mkfifo in; exec 9<>in; " + stream + " --quiet <in >/dev/null & first=$!; " +
+                               "while [ ! -e runs/small/config.toml ]; do sleep 0.01; done; " + stream +
+                               " <input; code=$?; kill $first; wait $first; exit $code");
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_NE(second.err.find("runs/small-2"), std::string::npos) << second.err;
+  EXPECT_TRUE(std::filesystem::exists(path("runs/small-2/result.json")));
+}
+
 TEST_F(Stream, CsvJsonAndRawAreTheSameStream) {
   std::string csv = "t,y,other\n", json, raw;
   for (int t = 0; t < 40; ++t) {

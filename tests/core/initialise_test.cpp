@@ -120,6 +120,38 @@ TEST(InitialiseUniform, UsesTheRangeForEveryMatrix) {
     expect_zero(drawn.block(name));
 }
 
+TEST(InitialiseParts, FollowTheirOwnRuleWhereTheyHaveOne) {
+  InitialiseConfig config{.rule = InitialiseRule::pytorch, .input = PartRule::uniform, .head = PartRule::uniform};
+  const Drawn drawn(everything(), config);
+  for (const char* name : {"embedding.weight", "encoder.weight", "head.0.weight", "head.1.weight"})
+    expect_uniform(drawn.block(name), 0.1);
+  for (const char* name : {"encoder.bias", "head.0.bias", "head.1.bias"}) expect_zero(drawn.block(name));
+  const Drawn plain(everything(), {.rule = InitialiseRule::pytorch});
+  for (const char* name : {"rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0", "rnn.weight_hh_l1"})
+    EXPECT_TRUE(std::ranges::equal(drawn.block(name), plain.block(name))) << name;
+
+  config.input = PartRule::same;  // one part alone
+  EXPECT_TRUE(
+      std::ranges::equal(Drawn(everything(), config).block("embedding.weight"), plain.block("embedding.weight")));
+  expect_uniform(Drawn(everything(), config).block("head.1.weight"), 0.1);
+}
+
+TEST(InitialiseParts, ATiedMatrixBelongsToTheInput) {
+  const Drawn drawn(tied(), {.input = PartRule::sqrt3max, .head = PartRule::uniform, .range = 0.02});
+  const auto matrix = drawn.block("embedding.weight");
+  EXPECT_GT(*std::ranges::max_element(matrix), 0.02);
+  expect_zero(drawn.block("head.bias"));
+}
+
+TEST(InitialiseParts, AreNamedAsTheRules) {
+  EXPECT_EQ(name_of(PartRule::same), "same");
+  for (const std::string& name : all_names<InitialiseRule>()) {
+    const auto part = choice_of<PartRule>(name, "initialise", "part");
+    EXPECT_EQ(name_of(rule_of(part, InitialiseRule::glorot)), name);
+  }
+  EXPECT_EQ(rule_of(PartRule::same, InitialiseRule::glorot), InitialiseRule::glorot);
+}
+
 TEST(InitialiseSqrt3Max, TakesStackedGatesAsOneMatrix) {
   const Drawn drawn(everything(), {.rule = InitialiseRule::sqrt3max});
   expect_uniform(drawn.block("embedding.weight"), std::sqrt(3.0 / 50));

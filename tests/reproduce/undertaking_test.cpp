@@ -34,7 +34,7 @@ TEST_F(Undertakings, RunArmsSeedBySeed) {
   EXPECT_EQ(task.parts[3].config.run.engine, "reference");
   EXPECT_EQ(task.parts[3].config.train.iterations, 5) << "quick scale";
   EXPECT_EQ(task.report(), scratch_ / "d/report.html");
-  EXPECT_EQ(task.configs().size(), 4u);
+  EXPECT_EQ(task.parts.size(), 4u);
 }
 
 TEST_F(Undertakings, FullScaleLeavesTheExperimentAsItIs) {

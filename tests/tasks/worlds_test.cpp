@@ -2,9 +2,12 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "support/errors.h"
+#include "support/random_problem.h"
 #include "tasks/task_support.h"
+#include "throughtime/engine.h"
 
 namespace throughtime::testing {
 namespace {
@@ -27,30 +30,40 @@ TEST(CycleWorld, IsOneOnceInARound) {
   }
 }
 
-/// Accuracy and cross-entropy of the best predictor that sees the last `seen` observations, from counts of the task's
-/// own steps over whole rounds.
+/// Accuracy and cross-entropy of the best predictor that knows the last `seen` observations and nothing else: for each
+/// text of them the share of ones that follow it, counted on the task's own steps over whole rounds.
 std::array<double, 2> windowed_optimum(int period, int seen) {
   const auto task = make_task(CycleWorldConfig{.length = 20 * period, .period = period}, 1);
   const Window& window = task->make_batch(Split::train, 1, 1);
-  double blind = 0, blind_ones = 0, total = 0;
-  for (int step = seen - 1; step < seen - 1 + 10 * period; ++step) {
-    bool sees_one = false;
-    for (int back = 0; back < seen; ++back) sees_one = sees_one || token_at(window, step - back, 0) == 1;
-    ++total;
-    if (sees_one) continue;  // the phase is known
-    ++blind;
-    blind_ones += label_at(window, step, 0);
+  struct Counts {
+    double all = 0, ones = 0;
+  };
+  std::map<std::vector<int>, Counts> after;
+  const int counted = 10 * period;
+  for (int step = seen; step < seen + counted; ++step) {
+    std::vector<int> view;
+    for (int back = 0; back < seen; ++back) view.push_back(token_at(window, step - back, 0));
+    Counts& counts = after[view];
+    ++counts.all;
+    counts.ones += label_at(window, step, 0);
   }
-  const double p = blind > 0 ? blind_ones / blind : 0;
-  return {1 - blind / total * std::min(p, 1 - p), blind / total * entropy(p)};
+  double accuracy = 0, loss = 0;
+  for (const auto& [view, counts] : after) {
+    const double p = counts.ones / counts.all;
+    accuracy += counts.all * std::max(p, 1 - p) / counted;
+    loss += counts.all * entropy(p) / counted;
+  }
+  return {accuracy, loss};
 }
 
 TEST(CycleWorld, ShortViewsHaveTheExactOptimaOfTheSpecification) {
   const auto expect = [](int period, int seen, double wanted) {
     const auto [accuracy, loss] = windowed_optimum(period, seen);
-    EXPECT_NEAR(loss, wanted, 1e-6) << period << " " << seen;
+    EXPECT_NEAR(loss, wanted, seen == 0 ? 5e-8 : 5e-7) << period << " " << seen;
     EXPECT_NEAR(accuracy, seen >= period - 1 ? 1.0 : (period - 1.0) / period, 1e-12);
   };
+  expect(6, 0, 0.4505612);  // nothing seen: a constant probability
+  expect(10, 0, 0.3250830);
   expect(6, 2, 0.374890);
   expect(6, 4, 0.231049);
   expect(10, 3, 0.287081);
@@ -58,6 +71,37 @@ TEST(CycleWorld, ShortViewsHaveTheExactOptimaOfTheSpecification) {
   expect(10, 8, 0.138629);
   expect(6, 5, 0);
   expect(10, 9, 0);
+}
+
+/// What a net that cannot see scores: the loss and the accuracy of the head on the task's steps, with the
+/// probability `ones` of a one at every step.
+std::array<double, 2> constant_prediction(int period, double ones) {
+  ModelConfig config = with_head(stack_of("rnn_tanh", {1}, 0), "softmax", 2);
+  config.input.vocabulary = 2;
+  const Model model(config);
+  const auto engine = make_engine(model, {.name = "reference", .threads = 1, .communicator = nullptr});
+  std::vector<double> parameters(model.parameters().size(), 0.0);
+  const std::size_t bias = model.parameters().find("head.bias").offset;
+  parameters[bias] = std::log(1 - ones);
+  parameters[bias + 1] = std::log(ones);
+  const Buffer weights = engine->allocate(parameters.size()), loss = engine->allocate(1), correct = engine->allocate(1);
+  engine->write(weights, parameters);
+  const auto task = make_task(CycleWorldConfig{.length = 7 * period, .period = period}, 1);
+  const Window& window = task->make_batch(Split::train, 0, 3);
+  const auto tape = engine->make_tape({window.steps, window.batch, Keep::nothing});
+  engine->unroll({.window = window, .parameters = weights, .tape = *tape, .loss_sum = loss, .correct_sum = correct});
+  const double count = window.steps * window.batch;
+  return {engine->read(correct)[0] / count, engine->read(loss)[0] / count};
+}
+
+TEST(CycleWorld, AConstantProbabilityHasTheLossOfTheSpecification) {
+  for (const auto& [period, wanted] : {std::pair{6, 0.4505612}, std::pair{10, 0.3250830}}) {
+    const auto [accuracy, loss] = constant_prediction(period, 1.0 / period);
+    EXPECT_NEAR(loss, wanted, 5e-8);
+    EXPECT_NEAR(loss, entropy(1.0 / period), 1e-12);
+    EXPECT_NEAR(accuracy, (period - 1.0) / period, 1e-12);
+    for (const double other : {0.9 / period, 1.1 / period, 0.5}) EXPECT_GT(constant_prediction(period, other)[1], loss);
+  }
 }
 
 /// Mean cross-entropies of predictors that know no lag, one of them, or both, over a million steps of the task.

@@ -7,6 +7,19 @@
 #include "learners/support.h"
 
 namespace throughtime {
+namespace {
+
+/// Whether every row of the layer's weights acts on one unit alone: not where a gate multiplies the state before a
+/// product, nor where the recurrent matrix is made from other numbers.
+bool rows_feed_units(const Model& model, const Layer& layer) {
+  const CellShape& shape = layer.cell->shape;
+  if (shape.late_rows > 0) return false;
+  if (layer.weight_hh < 0) return shape.recurrent_rows == 0;
+  const ParameterBlock& block = model.parameters().block(layer.weight_hh);
+  return block.size() == elements(shape.recurrent_rows) * elements(layer.hidden, layer.hidden);
+}
+
+}  // namespace
 
 LagGradients::LagGradients(Engine& engine, int steps, int rows)
     : engine_(engine),
@@ -75,31 +88,49 @@ void ImmediateJacobian::pull_back(std::span<double> values) {
   engine_.read(gradient_, values);
 }
 
-/// A step is pointwise in the units: with a cotangent of ones on one tensor, the rows of the weights that feed unit i
-/// hold exactly the derivative of that unit.
 const std::vector<double>& ImmediateJacobian::row_lengths() {
   const Model& model = engine_.model();
   std::fill(lengths_.begin(), lengths_.end(), 0.0);
   for (const Layer& layer : model.layers())
     for (int tensor = 0; tensor < layer.cell->shape.states; ++tensor) {
       const int first = layer.state_offset + tensor * layer.hidden;
-      std::fill(unit_.begin(), unit_.end(), 0.0);
-      std::fill_n(unit_.begin() + first, layer.hidden, 1.0);
-      pull_back(values_);
-      for (const int index : {layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh}) {
-        if (index < 0) continue;
-        const ParameterBlock& block = model.parameters().block(index);
-        if (block.shape[0] % layer.hidden != 0) continue;  // raw weights that are no rows of units
-        const std::size_t columns = block.size() / elements(block.shape[0]);
-        for (int row = 0; row < block.shape[0]; ++row)
-          for (std::size_t column = 0; column < columns; ++column) {
-            const double value = values_[block.offset + elements(row) * columns + column];
-            lengths_[first + row % layer.hidden] += value * value;
-          }
+      if (rows_feed_units(model, layer)) {
+        add_rows(layer, first);
+      } else {
+        for (int unit = first; unit < first + layer.hidden; ++unit) add_unit(layer, unit);
       }
     }
   for (double& value : lengths_) value = std::sqrt(value);
   return lengths_;
+}
+
+/// With a cotangent of ones on one tensor, the rows of the weights that feed unit i hold exactly the derivative of that
+/// unit.
+void ImmediateJacobian::add_rows(const Layer& layer, int first) {
+  std::fill(unit_.begin(), unit_.end(), 0.0);
+  std::fill_n(unit_.begin() + first, layer.hidden, 1.0);
+  pull_back(values_);
+  for (const int index : {layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh}) {
+    if (index < 0) continue;
+    const ParameterBlock& block = engine_.model().parameters().block(index);
+    const std::size_t columns = block.size() / elements(block.shape[0]);
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      const double value = values_[block.offset + i];
+      lengths_[first + static_cast<int>(i / columns) % layer.hidden] += value * value;
+    }
+  }
+}
+
+void ImmediateJacobian::add_unit(const Layer& layer, int unit) {
+  std::fill(unit_.begin(), unit_.end(), 0.0);
+  unit_[unit] = 1;
+  pull_back(values_);
+  for (const int index : {layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh}) {
+    if (index < 0) continue;
+    const ParameterBlock& block = engine_.model().parameters().block(index);
+    for (std::size_t i = 0; i < block.size(); ++i)
+      lengths_[unit] += values_[block.offset + i] * values_[block.offset + i];
+  }
 }
 
 void ImmediateJacobian::reserve_norm() {

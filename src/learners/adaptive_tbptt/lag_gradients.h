@@ -47,6 +47,9 @@ class ImmediateJacobian {
  private:
   /// values [P]: the gradient of <unit_, state after the step>.
   void pull_back(std::span<double> values);
+  /// Adds the squares of the derivatives of a layer's units, state numbers from `first` on, or of one of them.
+  void add_rows(const Layer& layer, int first);
+  void add_unit(const Layer& layer, int unit);
 
   Engine& engine_;
   BurnIn burn_in_;

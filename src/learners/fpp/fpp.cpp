@@ -5,6 +5,7 @@
 #include "core/denormals.h"
 #include "engine/targets.h"
 #include "learners/support.h"
+#include "throughtime/error.h"
 
 namespace throughtime {
 namespace {
@@ -34,7 +35,11 @@ Fpp::Fpp(std::string name, const FppConfig& config, SlidingStart start, Trainee&
   compact_ = engine.allocate(elements(rows_, width_));
   trajectories_.resize(config.order == FppOrder::parallel ? elements(schedule_.most_updates()) : 1);
   for (Trajectory& trajectory : trajectories_) make(trajectory);
-  if (start == SlidingStart::shifted) last_ = engine.allocate(elements(rows_, width_));
+  if (start == SlidingStart::shifted) {
+    last_ = engine.allocate(elements(rows_, width_));
+    last_ends_.assign(elements(rows_), -1);
+    going_on_.reserve(elements(rows_));
+  }
   if (config.fixed) probe_ = std::make_unique<BufferProbe>(engine, config.steps, rows_, transitions_, cells_, draws_);
 }
 
@@ -113,17 +118,35 @@ void Fpp::differentiate(double lambda, Trajectory& trajectory) {
 void Fpp::predict(Trajectory& trajectory) {
   Engine& engine = trainee_.engine;
   cells_.gather(trajectory.start_cells, trajectory.start);
+  if (last_) shift_starts(trajectory);
   engine.unroll({.window = draws_.window(),
                  .parameters = trainee_.parameters,
                  .tape = *tape_,
-                 .initial_state = last_ && has_last_ ? last_ : trajectory.start,
+                 .initial_state = trajectory.start,
                  .final_state = trajectory.prediction,
                  .loss_sum = config_.fixed ? loss_sum_ : Buffer(),
                  .correct_sum = config_.fixed ? correct_sum_ : Buffer()});
   if (config_.fixed) loss_weight_ += sum_of_weights(name(), draws_.window().weight);
-  if (!last_) return;
-  engine.copy(trajectory.prediction, last_);
-  has_last_ = true;
+  if (last_) keep_last_states(trajectory);
+}
+
+/// The released T-BPTT's first state: the last one of the window before, T - 1 steps too late. A row whose sequence has
+/// had no window yet starts from its stored state.
+void Fpp::shift_starts(Trajectory& trajectory) {
+  going_on_.clear();
+  for (const std::int64_t row : trajectory.active) {
+    const std::int64_t end = draws_.end(row), last = last_ends_[row];
+    if (last >= 0 && end - last < transitions_.run(end, draws_.stream(row))) going_on_.push_back(row);
+  }
+  if (going_on_.empty()) return;
+  trainee_.engine.gather_rows(last_, width_, going_on_, compact_);
+  trainee_.engine.scatter_rows(compact_, width_, going_on_, trajectory.start);
+}
+
+void Fpp::keep_last_states(const Trajectory& trajectory) {
+  for (const std::int64_t row : trajectory.active) last_ends_[row] = draws_.end(row);
+  trainee_.engine.gather_rows(trajectory.prediction, width_, trajectory.active, compact_);
+  trainee_.engine.scatter_rows(compact_, width_, trajectory.active, last_);
 }
 
 /// prediction <- lambda (shat_i - s_i) in the scale of the penalty; zero in rows that take no part.
@@ -164,11 +187,14 @@ void Fpp::archive(Archive& archive) {
   Learner::archive(archive);
   archive.integer("step", step_);
   draws_.archive(archive);
-  archive.integer("has_last", has_last_);
   transitions_.archive(archive);
   cells_.archive(archive);
   archive.buffer("state", trainee_.engine, online_.state());
-  if (last_) archive.buffer("last", trainee_.engine, last_);
+  if (!last_) return;
+  archive.buffer("last", trainee_.engine, last_);
+  archive.integers("last_ends", last_ends_);
+  if (last_ends_.size() != elements(rows_))
+    refuse(name(), "the saved ends of windows are {}, {} were expected", last_ends_.size(), rows_);
 }
 
 std::unique_ptr<Learner> make_learner(const FppConfig& config, Trainee& trainee, const StretchShape& shape) {

@@ -48,6 +48,8 @@ class Fpp final : public Learner {
   void train(const RateFunction& rate);
   void differentiate(double lambda, Trajectory& trajectory);
   void predict(Trajectory& trajectory);
+  void shift_starts(Trajectory& trajectory);
+  void keep_last_states(const Trajectory& trajectory);
   void make_penalty(double lambda, Trajectory& trajectory);
   void apply(Trajectory& trajectory, bool last, const RateFunction& rate);
   void move_states(Trajectory& trajectory);
@@ -63,9 +65,10 @@ class Fpp final : public Learner {
   TrajectoryDraws draws_;
   OnlineStep online_;
   std::unique_ptr<Tape> tape_;
-  Buffer compact_;  // [R, S]
-  Buffer last_;     // [R, S]: the last state of the window before, for the shifted start
-  bool has_last_ = false;
+  Buffer compact_;                        // [R, S]
+  Buffer last_;                           // [R, S]: the last state of each row's window before, for the shifted start
+  std::vector<std::int64_t> last_ends_;   // [R]: where that window ended; -1: there was none
+  std::vector<std::int64_t> going_on_;    // rows whose window before belongs to the same sequence
   std::vector<Trajectory> trajectories_;  // one, or M that are differentiated at common values
   std::unique_ptr<BufferProbe> probe_;    // of a fixed buffer
   std::int64_t step_ = 0;                 // online steps done

@@ -28,6 +28,9 @@ class TrajectoryDraws {
   bool draw(int T, Rows& drawn);
   /// The window of the last draw: o_{i-T+1} ... o_i of each row, a loss at its last step.
   const Window& window() const { return part_; }
+  /// Of a row of the last draw: i, and the stream it belongs to.
+  std::int64_t end(std::int64_t row) const { return part_.start[row] + part_.steps - 1; }
+  int stream(std::int64_t row) const { return part_.source[row]; }
   /// The cell of s_{i-T}: after the transition before the window, or the start of the sequence.
   std::int64_t first_state(std::int64_t end, int stream, int T) const {
     return transitions_.run(end, stream) == T ? cells_.before_first(end - T + 1, stream)

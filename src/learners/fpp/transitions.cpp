@@ -84,9 +84,9 @@ void Transitions::mark_held(Window& window, int row, int stream, std::int64_t fi
     if (held(first + step, stream)) window.flags[elements(step, window.batch) + row] = StepFlag::hold;
 }
 
-/// Keeps N - 1 steps, for one more comes.
+/// Keeps the last N steps: the step that comes asks the one before it how long its sequence is, also where N = 1.
 void Transitions::drop_past() {
-  const std::size_t kept = elements(capacity_ - 1), from = elements(2, capacity_) - kept, width = elements(rows_);
+  const std::size_t kept = elements(capacity_), from = elements(2, capacity_) - kept, width = elements(rows_);
   values_.move_to_front(rows_, from, kept);
   targets_.move_to_front(rows_, from, kept);
   tokens_.move_to_front(rows_, from, kept);
@@ -95,7 +95,6 @@ void Transitions::drop_past() {
   std::copy(runs_.begin() + from * width, runs_.end(), runs_.begin());
   std::copy(held_.begin() + from * width, held_.end(), held_.begin());
   first_ += static_cast<std::int64_t>(from);
-  size_ = std::min(size_, capacity_ - 1);
 }
 
 void Transitions::describe_sources() {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/files.h"
 #include "throughtime/error.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {
@@ -84,24 +84,16 @@ void LoadingArchive::numbers(std::string_view name, std::vector<double>& values)
 }
 
 void CheckpointStore::save(const TensorFile& file) {
-  make_directories(directory_);
-  const std::filesystem::path partial = last().string() + ".partial";
-  write_tensors(partial, file);
-  if (std::filesystem::exists(last())) move_file(last(), previous());
-  move_file(partial, last());
-  sync_directory(directory_);
+  make_directory(directory_);
+  NewFile fresh(last());
+  write_tensors(fresh.file(), file);
+  fresh.file().sync();
+  // The old one gets its second name before the new one takes the first: a reader always finds `last`.
+  if (std::filesystem::exists(last())) link_file(last(), previous());
+  fresh.publish();
 }
 
-void CheckpointStore::mark_best() {
-  const std::filesystem::path partial = best().string() + ".partial";
-  std::error_code error;
-  std::filesystem::remove(partial, error);
-  // Two names cost nothing; a file system without them gets a copy.
-  std::filesystem::create_hard_link(last(), partial, error);
-  if (error) write_tensors(partial, read_tensors(last(), true));
-  move_file(partial, best());
-  sync_directory(directory_);
-}
+void CheckpointStore::mark_best() { link_file(last(), best()); }
 
 bool CheckpointStore::empty() const { return !std::filesystem::exists(last()) && !std::filesystem::exists(previous()); }
 
@@ -122,14 +114,11 @@ TensorFile CheckpointStore::load() const {
   }
 }
 
-void CheckpointStore::clear() {
-  std::error_code error;  // one that stays does no harm
-  std::filesystem::remove_all(directory_, error);
-}
+void CheckpointStore::clear() { remove_files(directory_, names); }
 
 void CheckpointStore::go_back() {
   read_tensors(previous(), true);
-  if (std::filesystem::exists(last())) move_file(last(), directory_ / "last.damaged.safetensors");
+  if (std::filesystem::exists(last())) move_file(last(), directory_ / damaged_name);
   move_file(previous(), last());
   sync_directory(directory_);
 }

@@ -43,11 +43,20 @@ class CheckpointStore {
  public:
   explicit CheckpointStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  std::filesystem::path last() const { return directory_ / "last.safetensors"; }
-  std::filesystem::path previous() const { return directory_ / "last.previous.safetensors"; }
-  std::filesystem::path best() const { return directory_ / "best.safetensors"; }
+  static constexpr const char* last_name = "last.safetensors";
+  static constexpr const char* previous_name = "last.previous.safetensors";
+  static constexpr const char* best_name = "best.safetensors";
+  static constexpr const char* damaged_name = "last.damaged.safetensors";
+  /// All that a run writes there.
+  static constexpr const char* names[] = {last_name, previous_name, best_name, damaged_name};
 
-  /// Writes a new `last` and keeps the old one as `previous`.
+  const std::filesystem::path& directory() const { return directory_; }
+  std::filesystem::path last() const { return directory_ / last_name; }
+  std::filesystem::path previous() const { return directory_ / previous_name; }
+  std::filesystem::path best() const { return directory_ / best_name; }
+
+  /// Writes a new `last` and keeps the old one as `previous`; from the first time on there is always a `last`. The
+  /// directory above must be there.
   void save(const TensorFile& file);
   /// Makes `best` another name of `last`.
   void mark_best();
@@ -57,7 +66,7 @@ class CheckpointStore {
   TensorFile load() const;
   /// Sets a damaged `last` aside and puts `previous` in its place.
   void go_back();
-  /// Removes all of them: a finished run needs none.
+  /// Removes all of them, and no other file: a finished run needs none.
   void clear();
 
  private:

@@ -10,8 +10,8 @@
 #include <set>
 #include <utility>
 
+#include "core/files.h"
 #include "throughtime/error.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {
@@ -229,24 +229,22 @@ class Reader {
 
 }  // namespace
 
-void write_tensors(const std::filesystem::path& path, const TensorFile& file) {
+void write_tensors(OutputFile& out, const TensorFile& file) {
   std::string header = make_header(file);
   Checksum sum;
   sum.add(bytes_of(header));
   for (const Tensor& tensor : file.tensors) sum.add(tensor.data);
   header.replace(checksum_position(header), 16, sum.text());
   const std::uint64_t length = header.size();
-  try {
-    OutputFile out(path);
-    out.write(std::as_bytes(std::span(&length, 1)));
-    out.write(header);
-    for (const Tensor& tensor : file.tensors) out.write(tensor.data);
-    out.sync();
-  } catch (const RunFailure&) {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-    throw;
-  }
+  out.write(std::as_bytes(std::span(&length, 1)));
+  out.write(header);
+  for (const Tensor& tensor : file.tensors) out.write(tensor.data);
+}
+
+void write_tensors(const std::filesystem::path& path, const TensorFile& file) {
+  NewFile fresh(path);
+  write_tensors(fresh.file(), file);
+  fresh.publish();
 }
 
 TensorFile read_tensors(const std::filesystem::path& path, bool require_checksum) {

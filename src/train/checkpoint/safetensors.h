@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/files.h"
+
 namespace throughtime {
 
 /// One named array of a safetensors file; its numbers are little-endian, row-major.
@@ -40,8 +42,10 @@ struct TensorFile {
   const Tensor* find(std::string_view name) const;  // null where there is none
 };
 
-/// Writes header and data to a new file and syncs it; a file that could not be written whole is removed. With a
-/// checksum over everything that follows the header's length, in the metadata under `throughtime.checksum`.
+/// Writes header and data, with a checksum over everything that follows the header's length, in the metadata under
+/// `throughtime.checksum`.
+void write_tensors(OutputFile& out, const TensorFile& file);
+/// The same into a file that appears once it is whole.
 void write_tensors(const std::filesystem::path& path, const TensorFile& file);
 
 /// Reads a file that anybody may have made: sizes, types, offsets and overlaps are checked before they are used. Where

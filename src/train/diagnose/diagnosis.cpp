@@ -57,6 +57,7 @@ std::vector<double> measured_biases(Trainer& trainer, PhiCollector& collector, i
     for (std::size_t i = 0; i < full.size(); ++i) difference[i] = gradient[i] - full[i];
     biases.push_back(length_of(difference) / length_of(full));
   });
+  biases.resize(elements(lags) + 1, 0.0);  // without burn-in g_{R-1} is the full gradient already, and so is g_R
   return biases;
 }
 

@@ -33,6 +33,19 @@ void check_together(const RunConfig& config, const std::string& where) {
   require_one_or_each(where, "model.hidden", config.model.hidden.size(), config.model.layers);
 }
 
+/// A run's name is a path below runs/ (FILE/ARM): it must not lead out of there.
+void require_inner_name(const std::string& name, const std::string& where) {
+  const std::filesystem::path path(name);
+  const bool inside = path.is_relative() && std::ranges::none_of(path, [](const std::filesystem::path& part) {
+                        return part == ".." || part == "." || part.empty();
+                      });
+  if (!inside)
+    refuse("config",
+           "{}: the run's name '{}' leads out of runs/: names (run.name, and that of an arm) are no paths; "
+           "run.directory takes one",
+           where, name);
+}
+
 constexpr const char* arm_key = "arm";
 constexpr const char* result_key = "result";  // of reproduce; training has no use for it
 
@@ -105,6 +118,7 @@ RunConfig ConfigFile::config(const std::string& arm, const std::vector<std::stri
     if (!config.run.directory.empty()) config.run.directory += "/" + arm;
   }
   check_together(config, parts_->path);
+  require_inner_name(config.run.name, parts_->path);
   return config;
 }
 

@@ -50,6 +50,8 @@ void describe(ModelOptions& config, OptionList& list) {
   list.add("dropout_logits_always", config.dropout.logits_always,
            "dropout_logits in evaluations too, as FPTT's released code has it");
   list.add("initialise", config.initialise.rule, "rule for the first weights");
+  list.add("initialise_input", config.initialise.input, "rule for the embedding and the encoder");
+  list.add("initialise_head", config.initialise.head, "rule for the head, unless its matrix is tied to the embedding");
   list.add("initialise_range", config.initialise.range, "weights in +- this", at_least(0));
   list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::uniform))});
   list.add("recurrent_scale", config.initialise.recurrent_scale, "scale of the recurrent weights", at_least(0));
@@ -72,7 +74,8 @@ void describe_rule(OptimizerConfig& rule, OptionList& list) {
   list.add("epsilon", rule.epsilon, "-1: the rule's own default", at_least(-1));
   read_by("epsilon");
   list.add("weight_decay", rule.weight_decay, "this times the weights is added to the gradient", at_least(0));
-  list.add("average_from", rule.average_from, "first update that enters the average", at_least(1));
+  list.add("average_from", rule.average_from, "the average begins after this update; evaluations then use it",
+           at_least(1));
   read_by("average_from");
 }
 
@@ -155,6 +158,14 @@ std::vector<std::string> meant_keys(const OptionList& list, const std::string& k
   return nearest.empty() ? std::vector<std::string>() : std::vector<std::string>{nearest};
 }
 
+/// Of the whole model and of its parts.
+std::vector<std::string> rules_of(const InitialiseConfig& config) {
+  std::vector<std::string> names;
+  for (const PartRule part : {PartRule::same, config.input, config.head})
+    names.emplace_back(name_of(rule_of(part, config.rule)));
+  return names;
+}
+
 /// The names of one kind (OptionUsers) that are at work in a run.
 std::vector<std::string> at_work(UserKind kind, const RunConfig& config, std::string_view command) {
   switch (kind) {
@@ -169,7 +180,7 @@ std::vector<std::string> at_work(UserKind kind, const RunConfig& config, std::st
     case UserKind::schedule:
       return {std::string(name_of(config.optimizer.schedule.rule))};
     case UserKind::initialise:
-      return {std::string(name_of(config.model.initialise.rule))};
+      return rules_of(config.model.initialise);
     case UserKind::command:
       return {std::string(command)};
   }

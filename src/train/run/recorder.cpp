@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/files.h"
 #include "train/run/environment.h"
-#include "train/run/files.h"
 #include "train/run/result_file.h"
 
 namespace throughtime {
@@ -75,6 +75,7 @@ void Recorder::on_end(const RunResult& result) {
     if (result.best_test) add_scores(fields, "best_test", *result.best_test);
     files_.write_metrics(result.iteration, fields);
   }
+  directory_.require_in_place();
   replace_file(directory_.result(), result_json(result, directory_.path().string()) + "\n");
   log_.line(fmt::format("{} at iteration {} after {:.1f} s of training; peak memory {} bytes", name_of(result.end),
                         result.iteration, result.seconds, peak_memory_bytes()));

@@ -7,9 +7,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "train/run/environment.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

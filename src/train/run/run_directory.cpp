@@ -3,15 +3,18 @@
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
+#include <utility>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "train/options/options.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {
@@ -33,17 +36,54 @@ bool is_changeable(const std::string& key) {
          std::end(changeable_options);
 }
 
-/// A lock alone is what a run leaves that was refused or killed before its first file.
-bool holds_nothing(const std::filesystem::path& directory) {
-  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(directory))
-    if (entry.path().filename() != lock_name) return false;
+/// Everything that runs write, apart from checkpoints. `--force` removes these names and no others.
+constexpr const char* run_names[] = {
+    "config.toml", "metrics.jsonl",    "metrics.csv", "events.out.tfevents.throughtime",
+    "log.txt",     "environment.json", "result.json"};
+constexpr const char* task_names[] = {"interface.json",       "columns.json",    "vocabulary.txt",
+                                      "standardisation.json", "permutation.txt", "data.json"};
+constexpr const char* task_folder = "task";
+constexpr const char* checkpoint_folder = "checkpoints";
+
+/// Whether a directory holds nothing but files of these names and what a crash left.
+bool holds_only(const std::filesystem::path& directory, std::span<const char* const> names) {
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(directory)) {
+    const bool known = std::ranges::count(names, entry.path().filename().string()) > 0 || is_leftover(entry.path());
+    if (!known || !std::filesystem::is_regular_file(entry.symlink_status())) return false;
+  }
   return true;
+}
+
+/// What a run leaves that was stopped before its first file, or in the middle of its beginning.
+bool is_beginning(const std::filesystem::path& directory) {
+  bool locked = false, empty = true;
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    const bool folder = std::filesystem::is_directory(entry.symlink_status());
+    const bool known = name == lock_name || std::ranges::count(run_names, name) > 0 || is_leftover(entry.path());
+    const bool ours = !folder                     ? known
+                      : name == task_folder       ? holds_only(entry.path(), task_names)
+                      : name == checkpoint_folder ? holds_only(entry.path(), CheckpointStore::names)
+                                                  : false;
+    if (!ours) return false;
+    empty = false;
+    locked = locked || name == lock_name;
+  }
+  return empty || locked;
+}
+
+int open_lock(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / lock_name;
+  const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+  if (descriptor < 0) fail("run", "cannot write {}: {}", file.string(), std::strerror(errno));
+  return descriptor;
 }
 
 }  // namespace
 
 RunDirectory::~RunDirectory() {
   if (lock_ >= 0) close(lock_);
+  if (opened_ >= 0) close(opened_);
 }
 
 void RunDirectory::require_run() const {
@@ -56,34 +96,57 @@ void RunDirectory::require_run() const {
 void RunDirectory::require_free(bool force) const {
   if (!std::filesystem::exists(path_)) return;
   if (!std::filesystem::is_directory(path_)) refuse("run", "{} is not a directory", path_.string());
-  if (force || holds_nothing(path_)) return;
-  if (is_run())
+  const bool holds_run = is_run() && std::filesystem::exists(environment());
+  if (force && holds_run) return;
+  if (!is_run() && is_beginning(path_)) return;
+  if (holds_run)
     refuse(
         "run",
         "{} already holds a run; continue it with throughtime train --resume {}, overwrite it with --force, or choose "
         "another with --set run.directory=DIRECTORY",
         path_.string(), path_.string());
-  refuse("run", "{} is not empty and holds no run; choose another with --set run.directory=DIRECTORY, or add --force",
-         path_.string());
+  refuse("run", "{} is not empty and holds no run; choose another with --set run.directory=DIRECTORY", path_.string());
 }
 
 void RunDirectory::clear() {
-  // A crash in between must not leave something that looks like the old run.
-  std::filesystem::remove(config());
-  for (const std::filesystem::path& old : {metrics(), metrics_table(), events(), log(), environment(), result()})
-    std::filesystem::remove(old);
-  std::filesystem::remove_all(task());
-  std::filesystem::remove_all(path_ / "checkpoints");
+  // Whatever happens in between, on the disk too, must not leave something that looks like the old run.
+  if (is_run()) {
+    std::filesystem::remove(config());
+    sync_directory(path_);
+  }
+  remove_files(task(), task_names);
+  checkpoints().clear();
+  remove_files(path_, run_names);
+}
+
+bool RunDirectory::try_lock() {
+  if (lock_ >= 0) return true;
   make_directories(path_);
+  lock_ = open_lock(path_);
+  if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(std::exchange(lock_, -1));
+    return false;
+  }
+  opened_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  // Of a process that was killed while it wrote: nobody else can be writing now.
+  for (const std::filesystem::path& folder : {path_, task(), checkpoints().directory()}) remove_files(folder, {});
+  return true;
 }
 
 void RunDirectory::lock() {
-  make_directories(path_);
-  const std::filesystem::path file = path_ / lock_name;
-  lock_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) fail("run", "cannot write {}: {}", file.string(), std::strerror(errno));
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    refuse("run", "another process is working in {}; wait until it ends", path_.string());
+  if (!try_lock()) refuse("run", "another process is working in {}; wait until it ends", path_.string());
+}
+
+void RunDirectory::require_in_place() const {
+  struct stat held {
+  }, named{};
+  if (opened_ < 0 || fstat(opened_, &held) != 0) return;
+  const bool same = stat(path_.c_str(), &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+  if (same) return;
+  fail("run",
+       "{} was renamed or deleted while this process was working in it, so nothing more is written; where it was "
+       "renamed, its last checkpoint can be resumed in its new place",
+       path_.string());
 }
 
 RunConfig RunDirectory::load_config(const std::vector<std::string>& overrides, std::string_view command) const {

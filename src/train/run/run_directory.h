@@ -19,6 +19,7 @@ class RunDirectory {
   ~RunDirectory();
 
   const std::filesystem::path& path() const { return path_; }
+  // A name that is added here is added to the lists in run_directory.cpp, too: they say what may be overwritten.
   std::filesystem::path config() const { return path_ / "config.toml"; }
   std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
   std::filesystem::path metrics_table() const { return path_ / "metrics.csv"; }
@@ -36,19 +37,24 @@ class RunDirectory {
   bool is_finished() const { return std::filesystem::exists(result()); }
   /// Refuses a directory that is no run, with what to do.
   void require_run() const;
-  /// Refuses a directory that cannot be made into a new run. With `force`, the files of an old run do not matter.
+  /// Refuses a directory that cannot be made into a new run: one with files that are not ours, and one with a run
+  /// unless `force`. What a run left that was stopped before it had a configuration is no obstacle.
   void require_free(bool force) const;
-  /// Makes an empty directory: removes the files of an old run, and no others.
+  /// Makes an empty directory: removes the files of an old run, by their names, and no others.
   void clear();
   /// Keeps other processes out until this object goes; refuses where one is in already.
   void lock();
+  /// The same, without a refusal: false where another process is in already.
+  bool try_lock();
+  /// Fails where the directory that was locked has lost its name: it was renamed or deleted.
+  void require_in_place() const;
   /// The configuration that the run was started with, and overrides that may change while a run goes on and that the
   /// command of that name reads.
   RunConfig load_config(const std::vector<std::string>& overrides = {}, std::string_view command = "train") const;
 
  private:
   std::filesystem::path path_;
-  int lock_ = -1;
+  int lock_ = -1, opened_ = -1;  // descriptors of the lock and of the directory
 };
 
 }  // namespace throughtime

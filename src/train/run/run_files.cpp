@@ -7,9 +7,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "train/run/environment.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {
@@ -47,14 +47,16 @@ void RunLog::error(const std::exception& error) {
 }
 
 void begin_run(RunDirectory& directory, bool force, const RunConfig& config, const ModelInterface& interface,
-               const RunPlan& plan, const std::function<void(const std::string& folder)>& save_task) {
+               const RunPlan& plan, const std::function<void(const std::string& folder)>& save_task,
+               const std::function<void()>& before_config) {
   directory.require_free(force);
   directory.lock();
   directory.clear();
-  make_directories(directory.task());
+  make_directory(directory.task());
   save_task(directory.task().string());
   interface.save(directory.task().string());
   replace_file(directory.environment(), environment_json(plan));
+  if (before_config) before_config();
   replace_file(directory.config(), resolved_config(config));
 }
 
@@ -77,9 +79,11 @@ RunFiles::RunFiles(const RunDirectory& directory, const RunConfig& config, std::
       events_(directory.events(), lengths.events) {
   columns_.insert(columns_.begin(), position_);
   if (lengths.table == 0) table_.write(fmt::format("{}\n", fmt::join(columns_, ",")));
+  sync_directory(directory.path());  // a checkpoint that counts their bytes must find their names
 }
 
 void RunFiles::write_metrics(std::int64_t at, const MetricFields& fields) {
+  directory_.require_in_place();
   Json object = {{position_, at}};
   std::vector<std::pair<std::string, double>> scalars;
   for (const MetricField& field : fields) {
@@ -108,6 +112,7 @@ void RunFiles::save_checkpoint(std::int64_t at, const std::function<void(Archive
   RecordLengths lengths{.metrics = metrics_.size(), .table = table_.size(), .events = events_.size()};
   lengths.archive(archive);
   on_first_rank(ranks, [&] {
+    directory_.require_in_place();
     CheckpointStore checkpoints = directory_.checkpoints();
     checkpoints.save(file);
     if (best) checkpoints.mark_best();

@@ -40,9 +40,11 @@ struct MetricField {
 using MetricFields = std::vector<MetricField>;
 
 /// Everything of a new run but its metrics; refuses a directory that is taken, unless `force`. `save_task` writes into
-/// a folder what belongs to the model beside its weights. config.toml comes last: with it the directory is a run.
+/// a folder what belongs to the model beside its weights, `before_config` what else must be there in a run. config.toml
+/// comes last: with it the directory is a run, and all before it is on the disk.
 void begin_run(RunDirectory& directory, bool force, const RunConfig& config, const ModelInterface& interface,
-               const RunPlan& plan, const std::function<void(const std::string& folder)>& save_task);
+               const RunPlan& plan, const std::function<void(const std::string& folder)>& save_task,
+               const std::function<void()>& before_config = {});
 
 /// Shows a checkpoint's state to its owner; returns how long the run's files were then.
 RecordLengths load_state(const TensorFile& file, const std::function<void(Archive&)>& owner);

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
+#include <system_error>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "train/run/agreement.h"
 #include "train/run/environment.h"
-#include "train/run/files.h"
 #include "train/run/recorder.h"
 #include "train/run/run_directory.h"
 #include "train/run/trained_model.h"
@@ -16,33 +18,40 @@
 namespace throughtime {
 namespace {
 
-/// The recorder first: what others show is then already safe.
+/// The recorder first: what others show is then already safe. Where they can show nothing any more (stderr is a closed
+/// pipe), the run goes on without them.
 class RecordedObserver final : public Observer {
  public:
   RecordedObserver(Recorder& recorder, Observer& other) : recorder_(recorder), other_(other) {}
   void on_start(const RunPlan& plan, std::int64_t iteration) override {
     recorder_.on_start(plan, iteration);
-    other_.on_start(plan, iteration);
+    tell([&] { other_.on_start(plan, iteration); });
   }
   void on_progress(const Progress& progress) override {
     recorder_.on_progress(progress);
-    other_.on_progress(progress);
+    tell([&] { other_.on_progress(progress); });
   }
   void on_validation(const Evaluation& evaluation) override {
     recorder_.on_validation(evaluation);
-    other_.on_validation(evaluation);
+    tell([&] { other_.on_validation(evaluation); });
   }
   void on_iteration(const IterationEnd& end) override {
     recorder_.on_iteration(end);
-    other_.on_iteration(end);
+    tell([&] { other_.on_iteration(end); });
   }
   void on_end(const RunResult& result) override {
     recorder_.on_end(result);
-    other_.on_end(result);
+    tell([&] { other_.on_end(result); });
   }
   bool wants_stop() override { return other_.wants_stop(); }
 
  private:
+  static void tell(const std::function<void()>& what) {
+    try {
+      what();
+    } catch (const std::system_error&) {
+    }
+  }
   Recorder& recorder_;
   Observer& other_;
 };
@@ -67,9 +76,14 @@ RunResult train_recorded(RunDirectory& directory, Trainer& trainer, const Record
   }
 }
 
-void begin_run(RunDirectory& directory, Trainer& trainer, bool force) {
-  begin_run(directory, force, trainer.config(), ModelInterface(trainer.task()), trainer.plan(),
-            [&](const std::string& folder) { trainer.task().save(folder); });
+void begin_run(RunDirectory& directory, Trainer& trainer, bool force, const std::function<void()>& before_config = {}) {
+  begin_run(
+      directory, force, trainer.config(), ModelInterface(trainer.task()), trainer.plan(),
+      [&](const std::string& folder) {
+        trainer.task().save(folder);
+        remember_data(folder, trainer.task(), trainer.config().train.batch);
+      },
+      before_config);
 }
 
 RecordLengths load_state(const TensorFile& file, Trainer& trainer) {
@@ -77,12 +91,13 @@ RecordLengths load_state(const TensorFile& file, Trainer& trainer) {
 }
 
 /// Copies the tensors that belong to the model into `parameters`; at least one must, and all must have its shape.
-void copy_weights(const TensorFile& weights, const ParameterLayout& layout, std::vector<double>& parameters) {
-  std::size_t copied = 0;
+ImportShare copy_weights(const TensorFile& weights, const ParameterLayout& layout, std::vector<double>& parameters) {
+  ImportShare share{.tensors = weights.tensors.size()};
   for (const ParameterBlock& block : layout.blocks()) {
     const Tensor* tensor = weights.find(block.name);
     // torch.nn.LSTM and its kin have no prefix.
     if (tensor == nullptr && block.name.starts_with("rnn.")) tensor = weights.find(block.name.substr(4));
+    if (tensor == nullptr) share.kept.push_back(block.name);
     if (tensor == nullptr) continue;
     const std::vector<std::int64_t> shape(block.shape.begin(), block.shape.end());
     if (tensor->shape != shape)
@@ -90,21 +105,30 @@ void copy_weights(const TensorFile& weights, const ParameterLayout& layout, std:
              fmt::join(tensor->shape, ", "));
     const std::vector<double> values = real_values(*tensor);
     std::copy(values.begin(), values.end(), parameters.begin() + static_cast<std::ptrdiff_t>(block.offset));
-    ++copied;
+    ++share.copied;
   }
-  if (copied > 0) return;
+  if (share.copied > 0) return share;
   std::vector<std::string> names;
   for (const ParameterBlock& block : layout.blocks()) names.push_back(block.name);
   refuse("import", "no tensor of the file belongs to the model, whose parameters are {}", fmt::join(names, ", "));
 }
 
-void import_weights(Trainer& trainer, const TensorFile& weights) {
-  std::vector<double> parameters = trainer.engine().read(trainer.parameters());
-  copy_weights(weights, trainer.engine().model().parameters(), parameters);
-  trainer.engine().write(trainer.parameters(), parameters);
+/// A run that begins with `weights`, over those of a checkpoint where there is one; `share`: how much they filled.
+FirstParameters imported(const TensorFile& weights, ImportShare& share, const TensorFile* checkpoint = nullptr) {
+  return [&weights, &share, checkpoint](const ParameterLayout& layout, std::vector<double>& parameters) {
+    if (checkpoint != nullptr) copy_weights(*checkpoint, layout, parameters);
+    share = copy_weights(weights, layout, parameters);
+  };
 }
 
 }  // namespace
+
+std::string ImportShare::text() const {
+  std::string text = fmt::format("{} of {} parameters were in the file", copied, copied + kept.size());
+  if (!kept.empty()) text += fmt::format("; these stay as they were: {}", fmt::join(kept, ", "));
+  if (tensors > copied) text += fmt::format("; {} of its {} tensors were not used", tensors - copied, tensors);
+  return text;
+}
 
 RunResult train_run(const RunConfig& config, Observer& observer, bool force, bool test,
                     const std::shared_ptr<Communicator>& ranks) {
@@ -132,6 +156,8 @@ RunResult resume_run(const std::filesystem::path& run, const std::vector<std::st
   });
   Trainer trainer(config, directory.task().string(), ranks);
   require_same_data(ranks.get(), trainer.task(), config.train.batch);
+  on_first_rank(ranks.get(),
+                [&] { require_remembered_data(directory.task().string(), trainer.task(), config.train.batch); });
   RecordLengths lengths;
   if (!checkpoints.empty()) lengths = load_state(checkpoints.load(), trainer);
   require_same(ranks.get(), "checkpoint", static_cast<std::uint64_t>(trainer.iteration()));
@@ -145,27 +171,33 @@ RunResult resume_run(const std::filesystem::path& run, const std::vector<std::st
   return train_recorded(directory, trainer, lengths, observer, test);
 }
 
-void start_run_with(const RunConfig& config, const TensorFile& weights, bool force) {
+ImportShare start_run_with(const RunConfig& config, const TensorFile& weights, bool force) {
   RunDirectory directory(run_directory(config));
   directory.require_free(force);
-  Trainer trainer(config);
-  import_weights(trainer, weights);
-  begin_run(directory, trainer, force);
-  RunLog log(directory.log());
-  Recorder(directory, trainer, {}, log).save_checkpoint(false);
-  log.line("the first weights were imported");
+  ImportShare share;
+  Trainer trainer(config, "", nullptr, imported(weights, share));
+  begin_run(directory, trainer, force, [&] {
+    RunLog log(directory.log());
+    Recorder(directory, trainer, {}, log).save_checkpoint(false);
+    log.line(fmt::format("the first weights were imported: {}", share.text()));
+  });
+  return share;
 }
 
-void replace_parameters(const std::filesystem::path& run, const TensorFile& weights) {
+ImportShare replace_parameters(const std::filesystem::path& run, const TensorFile& weights) {
   RunDirectory directory(run);
-  Trainer trainer(directory.load_config(), directory.task().string());
   directory.lock();
+  std::optional<TensorFile> checkpoint;
+  ImportShare share;
+  if (!directory.checkpoints().empty()) checkpoint = directory.checkpoints().load();
+  Trainer trainer(directory.load_config(), directory.task().string(), nullptr,
+                  imported(weights, share, checkpoint ? &*checkpoint : nullptr));
   RecordLengths lengths;
-  if (!directory.checkpoints().empty()) lengths = load_state(directory.checkpoints().load(), trainer);
-  import_weights(trainer, weights);
+  if (checkpoint) lengths = load_state(*checkpoint, [&](Archive& archive) { trainer.archive_progress(archive); });
   RunLog log(directory.log());
   Recorder(directory, trainer, lengths, log).save_checkpoint(false);
-  log.line(fmt::format("weights were imported at iteration {}", trainer.iteration()));
+  log.line(fmt::format("weights were imported at iteration {}: {}", trainer.iteration(), share.text()));
+  return share;
 }
 
 TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {
@@ -190,7 +222,7 @@ std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
   const TensorFile file = load_checkpoint(run, best);
   const RunDirectory directory(run);
   auto trainer = std::make_unique<Trainer>(directory.load_config(overrides), directory.task().string());
-  LoadingArchive(file).parameters(trainer->engine(), trainer->parameters());
+  load_evaluated(file, trainer->config().optimizer.rule, trainer->engine(), trainer->parameters());
   return trainer;
 }
 

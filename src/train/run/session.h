@@ -20,10 +20,20 @@ RunResult train_run(const RunConfig& config, Observer& observer, bool force = fa
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
                      bool previous = false, bool test = true, const std::shared_ptr<Communicator>& ranks = nullptr);
 
-/// Makes a run directory with a first checkpoint whose parameters are those of `weights`, to be resumed.
-void start_run_with(const RunConfig& config, const TensorFile& weights, bool force);
-/// Puts `weights` in the place of the parameters of a run's last checkpoint.
-void replace_parameters(const std::filesystem::path& run, const TensorFile& weights);
+/// How much of a model a file of weights filled.
+struct ImportShare {
+  std::size_t copied = 0;              // parameters (named blocks of them) that were in the file
+  std::vector<std::string> kept = {};  // those that were not
+  std::size_t tensors = 0;             // of the file
+  /// In words.
+  std::string text() const;
+};
+/// Makes a run directory with a first checkpoint whose parameters are those of `weights`, to be resumed. It becomes a
+/// run once that checkpoint is there.
+ImportShare start_run_with(const RunConfig& config, const TensorFile& weights, bool force);
+/// Puts `weights` in the place of the parameters of a run's last checkpoint. The run goes on where it was, with a
+/// learner and an optimizer that begin anew: nothing of theirs belongs to these weights.
+ImportShare replace_parameters(const std::filesystem::path& run, const TensorFile& weights);
 
 /// A run with the parameters of its last, or best, checkpoint; needs the data of its task (trained_model.h does not).
 /// `overrides` may say where that data lies now.

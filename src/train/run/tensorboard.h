@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "train/run/files.h"
+#include "core/files.h"
 
 namespace throughtime {
 

@@ -2,8 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/files.h"
 #include "throughtime/error.h"
-#include "train/run/files.h"
+#include "train/checkpoint/checkpoint.h"
 #include "train/run/session.h"
 
 namespace throughtime {
@@ -41,14 +42,24 @@ void ModelInterface::save(const std::string& directory) const {
   replace_file(path_in(directory), document.dump(2) + "\n");
 }
 
+void load_evaluated(const TensorFile& checkpoint, const OptimizerConfig& optimizer, Engine& engine, Buffer parameters) {
+  LoadingArchive archive(checkpoint);
+  archive.parameters(engine, parameters);
+  if (find_optimizer(optimizer.name).average < 0) return;
+  const std::unique_ptr<OptimizerState> state = engine.make_optimizer(optimizer, parameters);
+  const Archive::Scope scope(archive, "optimizer");
+  state->archive(archive, engine);
+  if (const int moment = evaluated_moment(optimizer, state->step); moment >= 0)
+    engine.copy(state->moments[moment], parameters);
+}
+
 TrainedModel::TrainedModel(const std::filesystem::path& run, bool best)
     : config_(RunDirectory(run).load_config()),
       task_directory_(RunDirectory(run).task().string()),
       model_(model_of(config_, task_directory_)),
       engine_(make_engine(model_, make_engine_config(config_.run))),
       parameters_(engine_->allocate(model_.parameters().size())) {
-  const TensorFile checkpoint = load_checkpoint(run, best);
-  LoadingArchive(checkpoint).parameters(*engine_, parameters_);
+  load_evaluated(load_checkpoint(run, best), config_.optimizer.rule, *engine_, parameters_);
 }
 
 }  // namespace throughtime

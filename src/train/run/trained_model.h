@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "train/checkpoint/safetensors.h"
 #include "train/options/config.h"
 
 namespace throughtime {
@@ -21,6 +22,9 @@ struct ModelInterface {
   /// JSON: {"reals": ..., "vocabulary": ..., "head": ..., "outputs": ...}.
   void save(const std::string& directory) const;
 };
+
+/// The weights that a checkpoint is judged by: the trained ones, or the optimizer's average of them where it has begun.
+void load_evaluated(const TensorFile& checkpoint, const OptimizerConfig& optimizer, Engine& engine, Buffer parameters);
 
 /// The model of a run with the parameters of its last, or best, checkpoint. Needs the run directory alone: no data.
 class TrainedModel {

@@ -69,6 +69,12 @@ StretchShape shape_of(Task& task, const TrainOptions& train) {
           }};
 }
 
+std::vector<double> first_parameters(const RunConfig& config, const Model& model, const FirstParameters& first) {
+  std::vector<double> parameters = initialise(model, config.model.initialise, config.train.seed);
+  if (first) first(model.parameters(), parameters);
+  return parameters;
+}
+
 RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
   const std::int64_t pass = task.batches(Split::train, train.batch);
   const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
@@ -97,14 +103,15 @@ void check_run(const RunConfig& config, int ranks) {
   require_work(config.learner, shape, ranks);
 }
 
-Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks)
+Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std::shared_ptr<Communicator> ranks,
+                 const FirstParameters& first)
     : config_(config),
       ranks_(std::move(ranks)),
       task_(make_saved_task(config, task_directory)),
       model_(make_model_config(config.model, *task_)),
       engine_(make_engine(model_, make_engine_config(config.run, ranks_))),
-      trainee_(make_trainee(*engine_, initialise(model_, config.model.initialise, config.train.seed),
-                            config.optimizer.rule, config.optimizer.clip)),
+      trainee_(make_trainee(*engine_, first_parameters(config, model_, first), config.optimizer.rule,
+                            config.optimizer.clip)),
       learner_(make_learner(config.learner, trainee_, shape_of(*task_, config.train))),
       evaluator_(*engine_, *task_, config.train.batch, config.learner),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
@@ -227,14 +234,21 @@ bool Trainer::validate(Observer& observer) {
   const bool improved = !best_validation_ || evaluation.loss < best_validation_->loss;
   if (improved) {
     best_validation_ = evaluation;
-    engine_->copy(trainee_.parameters, best_parameters_);
+    engine_->copy(evaluated_parameters(), best_parameters_);
   }
   without_better_ = improved ? 0 : without_better_ + 1;
   observer.on_validation(evaluation);
   return improved;
 }
 
-Evaluation Trainer::evaluate(Split split, std::uint64_t first) { return evaluate(trainee_.parameters, split, first); }
+Buffer Trainer::evaluated_parameters() const {
+  const int moment = evaluated_moment(config_.optimizer.rule, trainee_.optimizer->step);
+  return moment < 0 ? trainee_.parameters : trainee_.optimizer->moments[moment];
+}
+
+Evaluation Trainer::evaluate(Split split, std::uint64_t first) {
+  return evaluate(evaluated_parameters(), split, first);
+}
 
 Evaluation Trainer::evaluate(Buffer parameters, Split split, std::uint64_t first) {
   Evaluation evaluation = evaluator_.evaluate(parameters, split, config_.train.evaluate_batches, first);
@@ -247,6 +261,24 @@ Evaluation Trainer::evaluate(Buffer parameters, Split split, std::uint64_t first
 
 void Trainer::archive(Archive& archive) {
   archive_training(archive, trainee_, *learner_, schedule_);
+  archive_counts(archive);
+}
+
+void Trainer::archive_progress(Archive& archive) {
+  {
+    const Archive::Scope scope(archive, "learner");
+    std::int64_t updates = learner_->updates();
+    archive.integer("updates", updates);
+    learner_->count_from(updates);
+  }
+  {
+    const Archive::Scope scope(archive, "schedule");
+    schedule_.archive(archive);
+  }
+  archive_counts(archive);
+}
+
+void Trainer::archive_counts(Archive& archive) {
   const Archive::Scope scope(archive, "trainer");
   archive.integer("iteration", iteration_);
   archive.integer("steps", steps_);

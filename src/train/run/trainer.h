@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -103,13 +104,17 @@ class Observer {
   virtual bool wants_stop() { return false; }
 };
 
+/// Changes the parameters that a run begins with.
+using FirstParameters = std::function<void(const ParameterLayout&, std::vector<double>&)>;
+
 /// One run: builds everything that the configuration names, before the first step.
 class Trainer {
  public:
   /// `task_directory`: where the task saved what belongs to a model (Task::save); empty: nothing was saved.
   /// `ranks`: the processes that train this run together; each has a trainer and makes the same calls.
+  /// `first`: makes the first parameters from those that the seed gives, before anything else is derived from them.
   explicit Trainer(const RunConfig& config, const std::string& task_directory = "",
-                   std::shared_ptr<Communicator> ranks = nullptr);
+                   std::shared_ptr<Communicator> ranks = nullptr, const FirstParameters& first = {});
 
   Trainer(const Trainer&) = delete;  // its learner and its rate point into it
   Trainer& operator=(const Trainer&) = delete;
@@ -123,6 +128,8 @@ class Trainer {
   Task& task() { return *task_; }
   Engine& engine() { return *engine_; }
   Buffer parameters() const { return trainee_.parameters; }
+  /// What the run is judged by: the parameters, or their average where the optimizer keeps one that has begun.
+  Buffer evaluated_parameters() const;
   /// Null: one process.
   Communicator* ranks() const { return ranks_.get(); }
 
@@ -133,6 +140,9 @@ class Trainer {
   Evaluation evaluate(Split split, std::uint64_t first = 0);
   /// Shows everything that decides how the run goes on.
   void archive(Archive& archive);
+  /// Of that, how far the run is: counts, means, the schedule and the best validation; nothing that was derived from
+  /// the parameters.
+  void archive_progress(Archive& archive);
 
  private:
   RunPlan make_plan() const;
@@ -147,6 +157,7 @@ class Trainer {
   bool validate(Observer& observer);
   Evaluation evaluate(Buffer parameters, Split split, std::uint64_t first);
   RunResult result(RunEnd end) const;
+  void archive_counts(Archive& archive);
   void archive_best(Archive& archive);
 
   RunConfig config_;

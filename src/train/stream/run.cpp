@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "train/run/environment.h"
-#include "train/run/files.h"
 #include "train/run/trained_model.h"
 
 namespace throughtime {
@@ -23,14 +23,15 @@ constexpr int wait_milliseconds = 100;     // at most, before clocks and signals
 constexpr const char* rows_name = "rows";  // of the stream, not those that a learner counts
 constexpr const char* rows_of_files_key = "throughtime.rows_of_replaced_files";
 
-std::filesystem::path free_directory(const RunConfig& config, bool force) {
+/// Of a stream without a directory of its own: the first one that nobody works in and where nothing was learned, which
+/// a run without a checkpoint has not. It is locked, so that two streams that begin together do not both take it.
+std::unique_ptr<RunDirectory> free_directory(const RunConfig& config, bool force) {
   const std::string first = run_directory(config);
-  if (force || !config.run.directory.empty()) return first;
-  // A run without a checkpoint has learned nothing yet: its place is free.
-  const auto taken = [](const std::string& name) { return !RunDirectory(name).checkpoints().empty(); };
-  std::string name = first;
-  for (int i = 2; taken(name); ++i) name = fmt::format("{}-{}", first, i);
-  return name;
+  if (force || !config.run.directory.empty()) return std::make_unique<RunDirectory>(first);
+  for (int i = 1;; ++i) {
+    auto directory = std::make_unique<RunDirectory>(i == 1 ? first : fmt::format("{}-{}", first, i));
+    if (directory->checkpoints().empty() && directory->try_lock() && directory->checkpoints().empty()) return directory;
+  }
 }
 
 /// What an error says, without the speaker in front.
@@ -47,11 +48,9 @@ bool worth_a_line(std::int64_t count) {
 
 }  // namespace
 
-StreamRun::StreamRun(RunConfig config, bool force)
-    : config_(std::move(config)),
-      directory_(std::make_unique<RunDirectory>(free_directory(config_, force))),
-      parser_(row_layout(config_)) {
+StreamRun::StreamRun(RunConfig config, bool force) : config_(std::move(config)), parser_(row_layout(config_)) {
   forecaster_ = std::make_unique<StreamForecaster>(config_);
+  directory_ = free_directory(config_, force);
   const Engine& engine = forecaster_->engine();
   const bool free = config_.run.directory.empty() && directory_->is_run();  // it has learned nothing yet
   begin_run(*directory_, force || free, config_, ModelInterface(engine.model().config()),

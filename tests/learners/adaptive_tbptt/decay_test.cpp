@@ -88,6 +88,30 @@ TEST(Decay, ScalarChainHasItsClosedForm) {
   EXPECT_EQ(estimate.truncation(0.1, 1, 100), 3);
 }
 
+/// kappa is the first K with Delta(K) < delta, never <=: oracle 6 has kappa(.5) = 2 because Delta(1) is .5.
+TEST(Decay, ABiasOfExactlyDeltaIsTooLarge) {
+  // Sums of whole numbers, so that Delta(1) = 1 / 2 to the last bit: C = 2, 3, 4, E = 2, 1, 0; the tail is zero.
+  PhiMeans whole;
+  whole.phi = {2, 1, 1, 0, 0, 0, 0, 0};
+  const DecayEstimate exact(whole, with_tail(5));
+  EXPECT_EQ(exact.relative_bias(0), infinite);
+  EXPECT_EQ(exact.relative_bias(1), 0.5);
+  EXPECT_EQ(exact.truncation(0.5, 1, 100), 2);
+  EXPECT_EQ(exact.truncation(std::nextafter(0.5, 1), 1, 100), 1);
+  EXPECT_EQ(exact.truncation(std::nextafter(0.5, 0), 1, 100), 2);
+
+  // phi = 2^-k: whatever the last bit of each Delta is, taken as delta it asks for one step more.
+  for (const DecayRule decay : {DecayRule::regression, DecayRule::max}) {
+    const DecayEstimate chain(geometric(0.5, 40), with_tail(36, decay));
+    EXPECT_NEAR(chain.relative_bias(1), 0.5, 1e-11);
+    for (int k = 1; k < 30; ++k) {
+      const double bias = chain.relative_bias(k);
+      EXPECT_EQ(chain.truncation(bias, 1, 100), k + 1) << name_of(decay);
+      EXPECT_EQ(chain.truncation(std::nextafter(bias, 1), 1, 100), k) << name_of(decay);
+    }
+  }
+}
+
 TEST(Decay, NilpotentChainEndsAtItsLength) {
   PhiMeans means;
   for (int k = 0; k <= 20; ++k) means.phi.push_back(k < 4 ? std::pow(2.0, k) : 0);

@@ -4,8 +4,10 @@
 
 #include <cmath>
 
+#include "learners/recording_engine.h"
 #include "learners/scalar_problem.h"
 #include "learners/state_editor.h"
+#include "learners/step_derivatives.h"
 #include "support/engine_run.h"
 #include "support/numeric.h"
 #include "support/random_problem.h"
@@ -269,6 +271,56 @@ TEST_P(FppGradient, AtAFixedPointIsThatOfTruncatedBackPropagation) {
   EXPECT_LT(relative_error(got.weights, wanted.gradient), tolerance());
   EXPECT_LT(relative_error(got.start, wanted.initial_cotangent), 10 * tolerance());
   EXPECT_EQ(norm(got.end), 0.0);
+}
+
+/// Oracle O4: the states are those of a forward pass, so the penalty pulls at nothing. The gradient of the trajectory
+/// that ends at step i is that of T-BPTT there: of the learner `tbptt`, and of a sum of products of Jacobians that no
+/// pull-back made. With T = i it is full BPTT, that of the learner `bptt`.
+TEST_P(FppGradient, OnAForwardPassIsThatOfAnIndependentTruncatedBackPropagation) {
+  constexpr int end = 6;  // i
+  for (const std::string cell : {"rnn_tanh", "lstm"})
+    for (int T = 1; T <= end; ++T) {
+      SCOPED_TRACE(fmt::format("{} T={}", cell, T));
+      Problem problem = net_problem(cell, end, 2);
+      std::fill(problem.window.weight.begin(), problem.window.weight.end(), 1.0f);
+      const StepDerivatives derivatives(problem);
+      const std::vector<double> wanted = derivatives.mean_gradient(end - T, end - 1, end);
+      Lesson truncated(problem, TbpttConfig{.preset = TbpttPreset::original, .truncation = T}, end);
+      truncated.learn(problem.window);
+      ASSERT_EQ(truncated.engine.updates.size(), static_cast<std::size_t>(end));
+      EXPECT_LT(relative_error(truncated.engine.updates.back().gradient, wanted), 1e-8);
+      if (T == end) {
+        Lesson full(problem, BpttConfig{}, end);
+        full.learn(last_loss(problem));
+        EXPECT_LT(relative_error(full.engine.updates.back().gradient, wanted), 1e-8);
+      }
+
+      EngineRun forward(problem, {.name = GetParam(), .threads = 1, .communicator = nullptr});
+      const std::vector<double> states = forward.unroll().states;
+      const auto state_after = [&](int step) {
+        const auto from = states.begin() + step * static_cast<long>(forward.state_numbers());
+        return std::vector<double>(from, from + static_cast<long>(forward.state_numbers()));
+      };
+      const std::vector<double> start = state_after(end - T), last = state_after(end);
+      std::vector<double> of_start;  // dl_i/ds_{i-T} of both streams
+      for (int row = 0; row < 2; ++row) {
+        const std::vector<double> one = derivatives.loss_by_state(end - 1, row, T);
+        of_start.insert(of_start.end(), one.begin(), one.end());
+      }
+      Window trajectory;
+      slice(problem.window, end - T, T, trajectory);
+      problem.window = trajectory;
+      for (const double lambda : {0.0, 1.0, 30.0}) {
+        FppConfig config;
+        config.lambda = lambda;
+        OneTrajectory run(GetParam(), problem, config);
+        const Gradients got = run.gradients(start, last);
+        const double close = GetParam() == "reference" ? 1e-8 : 2e-5;
+        EXPECT_LT(relative_error(got.weights, wanted), close) << lambda;
+        EXPECT_LT(distance(got.start, of_start), close) << lambda;
+        EXPECT_EQ(norm(got.end), 0.0) << lambda;
+      }
+    }
 }
 
 TEST_P(FppGradient, WithoutAPenaltyTheEndStays) {

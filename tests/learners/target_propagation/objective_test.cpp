@@ -98,6 +98,11 @@ TEST(BlockObjective, ShardsAndTheirSizesChangeNothing) {
   }
 }
 
+std::vector<double> sum_of(std::vector<double> a, const std::vector<double>& b) {
+  for (std::size_t k = 0; k < a.size(); ++k) a[k] += b[k];
+  return a;
+}
+
 /// Two owners of neighbouring blocks, who know the state at their border, sum to the whole: what both add to its row of
 /// dL/dH is all that they exchange.
 TEST(BlockObjective, OwnersOfRangesSumToTheWhole) {
@@ -110,12 +115,8 @@ TEST(BlockObjective, OwnersOfRangesSumToTheWhole) {
     const Objective::Gradients before = objective.at(at);
     objective.blocks().begin(problem.window, {border, 6});
     const Objective::Gradients after = objective.at(at);
-    const auto sum = [](std::vector<double> a, const std::vector<double>& b) {
-      for (std::size_t k = 0; k < a.size(); ++k) a[k] += b[k];
-      return a;
-    };
-    EXPECT_LT(relative_error(sum(before.theta, after.theta), wanted.theta), 1e-13);
-    EXPECT_LT(relative_error(sum(before.states, after.states), wanted.states), 1e-13);
+    EXPECT_LT(relative_error(sum_of(before.theta, after.theta), wanted.theta), 1e-13);
+    EXPECT_LT(relative_error(sum_of(before.states, after.states), wanted.states), 1e-13);
     EXPECT_NEAR(before.loss + after.loss, wanted.loss, 1e-12);
     const std::size_t row = border * 2 * 6;
     for (std::size_t k = 0; k < wanted.states.size(); ++k) {
@@ -125,22 +126,64 @@ TEST(BlockObjective, OwnersOfRangesSumToTheWhole) {
   }
 }
 
-/// Blocks are independent given H: turned round, with their states, they sum to the same.
+/// Oracle 13: blocks are independent given H and U. One after the other in any order, with the springs between them,
+/// they sum to what all of them give at once.
 TEST(BlockObjective, TheOrderOfBlocksChangesNothing) {
-  Problem problem = block_problem("rnn_tanh", 6, 3);
+  for (const std::string engine : {"reference", "cpu"})
+    for (const char* cell : {"gru", "lstm"}) {
+      const Problem problem = block_problem(cell, 11, 2);  // six blocks, the last one of one step
+      const double bound = engine == "cpu" ? 2e-5 : 1e-13;
+      Objective objective(problem, 2, 0.7, engine);
+      const std::size_t row = 2 * problem.model->state_size();
+      const Variables at = random_variables(problem, 7 * row, 3);
+      const Objective::Gradients wanted = objective.at(at);
+      EXPECT_GT(wanted.springs, 0.1);
+      EXPECT_GT(relative_error(wanted.theta, Objective(problem, 2, 0, engine).at(at).theta), 0.1) << "springs matter";
+      for (const std::vector<int>& order :
+           {std::vector<int>{0, 1, 2, 3, 4, 5}, {5, 4, 3, 2, 1, 0}, {3, 0, 5, 1, 4, 2}}) {
+        Objective::Gradients sum{.theta = std::vector<double>(wanted.theta.size()),
+                                 .states = std::vector<double>(wanted.states.size()),
+                                 .residuals = std::vector<double>(wanted.residuals.size())};
+        for (const int block : order) {
+          objective.blocks().begin(problem.window, {block, block + 1});
+          const Objective::Gradients one = objective.at(at);
+          sum = {sum.loss + one.loss, sum.springs + one.springs, sum_of(sum.theta, one.theta),
+                 sum_of(sum.states, one.states), sum_of(sum.residuals, one.residuals)};
+        }
+        EXPECT_LT(relative_error(sum.theta, wanted.theta), bound) << engine;
+        EXPECT_LT(relative_error(sum.states, wanted.states), bound) << engine;
+        EXPECT_LT(relative_error(sum.residuals, wanted.residuals), bound) << engine;
+        EXPECT_NEAR(sum.loss / wanted.loss, 1, bound) << engine;
+        EXPECT_NEAR(sum.springs / wanted.springs, 1, bound) << engine;
+      }
+      objective.blocks().begin(problem.window);
+    }
+}
+
+/// The rows of a stretch, turned round with their free states and duals: chains with springs change places.
+TEST(BlockObjective, TheOrderOfChainsChangesNothing) {
+  constexpr std::size_t rows = 3, numbers = 3, tables = 4;  // three blocks
+  Problem problem = block_problem("rnn_tanh", 6, rows);
+  const Variables at = random_variables(problem, tables * rows * numbers, 3);
+  const Objective::Gradients wanted = Objective(problem, 2, 0.7).at(at);
+  EXPECT_GT(wanted.springs, 0.1);
+  const auto turned = [&](const std::vector<double>& table) {
+    std::vector<double> result(table.size());
+    for (std::size_t j = 0; j < tables; ++j)
+      for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t k = 0; k < numbers; ++k)
+          result[(j * rows + row) * numbers + k] = table[(j * rows + rows - 1 - row) * numbers + k];
+    return result;
+  };
   Window& window = problem.window;
-  Objective objective(problem, 6, 0.7);
-  Variables at = random_variables(problem, 2 * 3 * 3, 3);
-  const Objective::Gradients wanted = objective.at(at);
   std::reverse(window.start.begin(), window.start.end());
   std::reverse(window.source.begin(), window.source.end());
   for (int step = 0; step < window.steps; ++step)
-    std::reverse(window.weight.begin() + 3 * step, window.weight.begin() + 3 * step + 3);
-  const std::vector<double> states = at.states;
-  for (std::size_t row = 0; row < 3; ++row)
-    for (std::size_t k = 0; k < 3; ++k) at.states[3 * row + k] = states[3 * (2 - row) + k];
-  Objective turned(problem, 6, 0.7);
-  EXPECT_LT(relative_error(turned.at(at).theta, wanted.theta), 1e-13);
+    std::reverse(window.weight.begin() + rows * step, window.weight.begin() + rows * (step + 1));
+  const Objective::Gradients found = Objective(problem, 2, 0.7).at({at.theta, turned(at.states), turned(at.duals)});
+  EXPECT_LT(relative_error(found.theta, wanted.theta), 1e-13);
+  EXPECT_LT(relative_error(found.states, turned(wanted.states)), 1e-13);
+  EXPECT_LT(relative_error(found.residuals, turned(wanted.residuals)), 1e-13);
 }
 
 TEST(BlockObjective, TheFastEngineAgreesOnEveryCellAndHead) {

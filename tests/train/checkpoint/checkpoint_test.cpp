@@ -4,9 +4,9 @@
 
 #include <limits>
 
+#include "core/files.h"
 #include "support/errors.h"
 #include "support/scratch.h"
-#include "train/run/files.h"
 
 namespace throughtime {
 namespace {

@@ -122,6 +122,31 @@ TEST(Diagnose, MeasuresWhatItEstimates) {
   }
 }
 
+/// Without burn-in a place has R cells. Lag R - 1 reaches the first of them, so that neither it nor R cuts anything
+/// off.
+TEST(Diagnose, MeasuresNoBiasWhereNothingIsCutOff) {
+  for (const int lags : {2, 12, 40}) {
+    RunConfig config = config_of("recall");
+    config.learner.tbptt.estimate.lags = lags;
+    config.learner.tbptt.estimate.burn_in = 0;
+    Trainer trainer(config);
+    const Diagnosis diagnosis = diagnose(trainer, {});
+    ASSERT_EQ(diagnosis.lengths.size(), static_cast<std::size_t>(lags) + 1);
+    for (const TruncationFacts& facts : diagnosis.lengths) {
+      ASSERT_TRUE(facts.measured_bias.has_value()) << facts.truncation;
+      EXPECT_EQ(*facts.measured_bias == 0, facts.truncation >= lags - 1) << facts.truncation;
+    }
+    const auto json = nlohmann::json::parse(diagnosis_json(diagnosis, "x"));
+    EXPECT_EQ(json["lengths"].back()["measured_bias"], 0.0);
+  }
+  RunConfig config = config_of("recall");  // with one step of burn-in lag R reaches it, and R - 1 does not
+  config.learner.tbptt.estimate.burn_in = 1;
+  Trainer trainer(config);
+  const Diagnosis diagnosis = diagnose(trainer, {});
+  EXPECT_GT(*diagnosis.lengths[11].measured_bias, 0);
+  EXPECT_EQ(*diagnosis.lengths[12].measured_bias, 0);
+}
+
 TEST(Diagnose, TakesTheLagsThatARowHasWhereNoneAreGiven) {
   RunConfig config = config_of("add");  // sequences of 40 steps
   config.learner.tbptt.estimate.lags = config.learner.adaptive_tbptt.estimate.lags = 0;

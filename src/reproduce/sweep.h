@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/runs.h"
+#include "reproduce/rule.h"
+#include "train/options/config.h"
+
+namespace throughtime {
+
+/// The `[result.sweep]` of a result: settings that a paper chooses for each of its methods, and what it chooses by.
+struct Sweep {
+  Measure measure;        // of a training curve, or a number of the result that knows nothing of the test
+  bool higher = false;    // the highest is the best; else the lowest
+  int seeds = 3;          // of every point
+  int first_seed = 1001;  // so that no run that chooses is judged too
+  std::vector<std::pair<std::string, std::vector<std::string>>> grid;  // values of each option, as TOML texts
+
+  bool empty() const { return grid.empty(); }
+};
+
+/// A point of the grid: assignments key=value.
+using SweepPoint = std::vector<std::string>;
+
+/// The points of one arm: the product of the values of each option that a run of `arm` reads and that has the same
+/// value there as in `base`, the file without its arms. What an arm is about stays as it says.
+std::vector<SweepPoint> sweep_points(const Sweep& sweep, const RunConfig& arm, const RunConfig& base);
+
+/// The place of the best mean over the seeds. A point with a seed that has no number is worse than every other; of
+/// equal ones it is the first. `values`: [points][seeds], at least one point.
+std::size_t best_point(const Sweep& sweep, const std::vector<std::vector<double>>& values);
+
+/// What was chosen for each arm.
+using SweepChoices = std::map<std::string, SweepPoint>;
+
+}  // namespace throughtime
