@@ -44,7 +44,11 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored, bool at
   for (const Claim& claim : task.spec.claims) {
     const Verdict verdict = judge(task.spec, claim, stored);
     table.add_row({std::string(name_of(verdict.word)), claim.says});
-    if (verdict.word == VerdictWord::not_run) continue;
+    if (verdict.word == VerdictWord::not_run) {
+      const std::string why = task.scale == Scale::quick ? task.spec.needs_full_text(claim) : "";
+      if (claim.missing.empty() && !why.empty()) table.add_row({"", "needs full scale: " + why});
+      continue;
+    }
     for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
       table.add_row({"", fmt::format("{}: {}{}", row[1], row[0], row[3].empty() ? "" : ", p " + row[3])});
   }
@@ -122,15 +126,23 @@ void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArgument
 
 void list(const ReproduceArguments& arguments) {
   const Costs costs = read_costs(arguments.results());
-  Table table({{"result", false}, {"quick scale", false}, {"full scale", false}, {"claims"}, {"what", false}});
+  Table table({{"result", false},
+               {"quick scale", false},
+               {"full scale", false},
+               {"claims"},
+               {"decided quick"},
+               {"what", false}});
   for (const ResultSpec& spec : find_results(arguments.experiments))
     table.add_row({spec.name, cost_text(spec, Scale::quick, costs, arguments.results()),
                    cost_text(spec, Scale::full, costs, arguments.results()), fmt::format("{}", spec.claims.size()),
+                   fmt::format("{}", spec.decided(Scale::quick)),
                    spec.arms.empty() ? fmt::format("{} (cannot be run: {})", spec.title, spec.claims.front().missing)
                                      : spec.title});
   show("{}", table.text(style_of(STDOUT_FILENO)));
   show(
-      "\nArms x seeds, and seconds of training on one core of all of them: n cores take about an n-th of it.\n"
+      "\nClaims, and how many of them quick scale can decide. Arms x seeds, and seconds of training on one core of "
+      "all\n"
+      "of them: n cores take about an n-th of it. "
       "Without ~ they were measured in stored runs. With ~ they come from a short timing of the arms of quick scale,\n"
       "for full scale with counted work (parameters x steps x rows x iterations): a rough number (--estimate).\n");
 }

@@ -20,7 +20,7 @@ std::string core_hours_text(const ExpectedCost& cost) {
 std::string why_left_out(const ResultSpec& spec, Scale scale, const Costs& costs,
                          const std::filesystem::path& results) {
   if (spec.arms.empty()) return "cannot be run: " + spec.claims.front().missing;
-  if (spec.decides_any(scale)) return "";
+  if (spec.decided(scale) > 0) return "";
   const auto claim =
       std::find_if(spec.claims.begin(), spec.claims.end(), [](const Claim& one) { return one.missing.empty(); });
   if (claim == spec.claims.end()) return "cannot be run: " + spec.claims.front().missing;

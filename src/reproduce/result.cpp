@@ -9,6 +9,7 @@
 #include "core/files.h"
 #include "core/names.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/options/toml_document.h"
 
 namespace throughtime {
@@ -379,10 +380,11 @@ std::string ResultSpec::needs_full_text(const Claim& claim) const {
   return absent.empty() ? "" : fmt::format("quick scale does not run {}", fmt::join(absent, ", "));
 }
 
-bool ResultSpec::decides_any(Scale scale) const {
-  return !arms.empty() && std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+std::size_t ResultSpec::decided(Scale scale) const {
+  const auto decides = [&](const Claim& claim) {
     return claim.missing.empty() && (scale == Scale::full || needs_full_text(claim).empty());
-  });
+  };
+  return arms.empty() ? 0 : elements(std::count_if(claims.begin(), claims.end(), decides));
 }
 
 std::vector<Measure> ResultSpec::measures() const {

@@ -47,8 +47,8 @@ struct ResultSpec {
   int seeds_at(Scale scale) const { return scale == Scale::quick ? quick_seeds : seeds; }
   /// Why quick scale cannot decide a claim, in words; empty: it can.
   std::string needs_full_text(const Claim& claim) const;
-  /// Whether runs of that scale can decide any claim.
-  bool decides_any(Scale scale) const;
+  /// How many claims runs of that scale can decide.
+  std::size_t decided(Scale scale) const;
   /// All measures that the rules and the tables need, each once.
   std::vector<Measure> measures() const;
 };

@@ -162,15 +162,15 @@ TEST(Result, QuickScaleSaysWhichClaimsItCanDecide) {
   EXPECT_NE(spec.needs_full_text(claim).find("the paper's numbers"), std::string::npos);
   claim.rules = {rule(RuleKind::below, "a", false)};
   spec.claims = {claim};
-  EXPECT_TRUE(spec.decides_any(Scale::quick));
+  EXPECT_EQ(spec.decided(Scale::quick), 1u);
   spec.claims[0].needs_full = "too short";
   EXPECT_EQ(spec.needs_full_text(spec.claims[0]), "too short");
-  EXPECT_FALSE(spec.decides_any(Scale::quick));
-  EXPECT_TRUE(spec.decides_any(Scale::full));
+  EXPECT_EQ(spec.decided(Scale::quick), 0u);
+  EXPECT_EQ(spec.decided(Scale::full), 1u);
   spec.claims[0].needs_full.clear();
   spec.needs_full = "three updates";
   EXPECT_EQ(spec.needs_full_text(spec.claims[0]), "three updates");
-  EXPECT_FALSE(spec.decides_any(Scale::quick));
+  EXPECT_EQ(spec.decided(Scale::quick), 0u);
 }
 
 ResultFile result_with(Entries entries) { return {std::move(entries)}; }
