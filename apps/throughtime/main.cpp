@@ -130,8 +130,10 @@ int main(int argc, char** argv) {
   } catch (const throughtime::InvalidInput& error) {
     return complain(bad_input, error.what(), ranks.get());
   } catch (const std::bad_alloc&) {
-    return complain(run_failed, "not enough memory; try a smaller train.batch, length of the task or model.hidden",
-                    ranks.get());
+    constexpr const char* advice = "not enough memory; try a smaller train.batch, length of the task or model.hidden";
+    if (ranks) return complain(run_failed, advice, ranks.get());
+    for (const char* part : {"throughtime: ", advice, "\n"}) std::fputs(part, stderr);  // no memory for a message either
+    return run_failed;
   } catch (const std::exception& error) {
     return complain(run_failed, error.what(), ranks.get());
   }

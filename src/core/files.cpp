@@ -163,7 +163,6 @@ void link_file(const fs::path& from, const fs::path& to) {
   unlink(other.c_str());  // it stays where both were names of one file already
   errno = error;
   if (!moved) fail_with_errno("replace", to);
-  sync_directory(directory_of(to));
 }
 
 void sync_directory(const fs::path& directory) {

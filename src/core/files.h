@@ -67,6 +67,7 @@ void write_output(const std::filesystem::path& path, std::string_view text);
 /// Replaces one name by another; both are in the same directory.
 void move_file(const std::filesystem::path& from, const std::filesystem::path& to);
 /// Makes `to` another name of the file `from`, which keeps its own; a copy where the file system has no second names.
+/// As after `move_file`, the name is on the disk once the directory is synced.
 void link_file(const std::filesystem::path& from, const std::filesystem::path& to);
 /// Waits until names that were changed in a directory are on the disk.
 void sync_directory(const std::filesystem::path& directory);

@@ -99,7 +99,10 @@ void CheckpointStore::save(const TensorFile& file) {
   fresh.publish();
 }
 
-void CheckpointStore::mark_best() { link_file(last(), best()); }
+void CheckpointStore::mark_best() {
+  link_file(last(), best());
+  sync_directory(directory_);
+}
 
 bool CheckpointStore::empty() const { return !std::filesystem::exists(last()) && !std::filesystem::exists(previous()); }
 
