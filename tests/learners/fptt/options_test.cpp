@@ -46,6 +46,8 @@ TEST_P(FpttEndOfEpoch, ResetsTheMultiplierAndNothingElse) {
            // W = 4.3833125, W-bar = .20271875; what is reset is g_before: G = 2.3833125 + (W - W-bar) / 2
            Trace{FpttForm::gradient, false, false, {4.1742828125}},
            Trace{FpttForm::gradient, true, false, {3.9359515625}},
+           // with W = W-bar = .20271875 a step of ogd too: G = -1.79728125
+           Trace{FpttForm::gradient, true, true, {0.382446875}},
            // ogd has neither: 2 + 3 * .9^4
            Trace{FpttForm::ogd, true, true, {3.9683}},
        }) {
