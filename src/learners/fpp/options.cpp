@@ -28,6 +28,10 @@ void check_learner(const FppConfig& config, const Model&, const StretchShape&) {
   if (config.batch == FppBatch::blocks && config.state_optimizer == FppStateRule::rmsprop &&
       config.collisions == FppCollisions::add)
     refuse(speaker, "rmsprop cannot add two gradients of one cell: use collisions = overwrite, or sgd");
+  if (config.batch == FppBatch::blocks && config.sample == FppSample::newest)
+    refuse(speaker,
+           "blocks draw an end each, so that sample = newest has no meaning for them: use sample = uniform, or "
+           "batch = streams");
 }
 
 /// One step at a time.

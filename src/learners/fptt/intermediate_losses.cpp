@@ -57,7 +57,8 @@ void describe_intermediate(TerminalConfig& config, OptionList& list) {
   list.add("q", config.q,
            "Q is the last epoch's prediction for the example, that for a wrongly or rightly classified example of the "
            "class in the batch before, or uniform; auto: examples where they are finite");
-  list.add("q_epoch", config.q_epoch, "q = class_*: uniform before this epoch", at_least(1));
+  list.add("q_epoch", config.q_epoch, "q = class_*: uniform before this epoch (the first is 1) and in its first batch",
+           at_least(1));
   list.add("beta", config.beta,
            "share of the target: t / T, p / K', or p - 1 + 1 / K (a number's weight in the released code)");
   list.add("divergence", config.divergence, "Div is a sum over classes, or their mean");

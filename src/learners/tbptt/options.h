@@ -16,7 +16,8 @@ void describe_windows(Config& config, OptionList& list) {
            at_least(0));
   list.add("ref_stream", config.ref_stream,
            "with chunk: begin windows with the wrong states that the released code takes there");
-  list.add("rate_scaling", config.rate_scaling, "the rate times sqrt(K) or K (the losses of a window)");
+  list.add("rate_scaling", config.rate_scaling,
+           "the rate times sqrt(K) or K, the truncation (custom: losses), whatever a window has");
   list.add("clip_by_losses", config.clip_by_losses,
            "optimizer.clip divided by the losses of a window, as the released code of adaptive TBPTT");
 }

@@ -68,6 +68,28 @@ TEST(BpttAux, HasTheSameTargetsAsFpttEpochAfterEpoch) {
   }
 }
 
+/// Without the last window the mean is over those that are left.
+TEST(BpttAux, WithoutTheLastWindowDividesByTheOthers) {
+  const Problem problem = terminal_problem("regression", 2);
+  BpttConfig config = aux(5);
+  config.terminal.skip_last = true;
+  TerminalLesson lesson(problem, config);
+  lesson.learn(problem.window);
+  Window shown = problem.window;
+  std::fill(shown.weight.begin(), shown.weight.end(), 1.0f);
+  EngineRun run(problem);
+  run.set_window(shown);
+  const auto loss = [&](std::span<const double> parameters) {
+    run.set_parameters({parameters.begin(), parameters.end()});
+    const auto losses = run.unroll().losses;
+    double sum = 0;
+    for (const int end : {2, 4, 6, 8})
+      for (int row = 0; row < terminal_rows; ++row) sum += end / 10.0 * losses[(end - 1) * terminal_rows + row];
+    return sum / (4 * terminal_rows);
+  };
+  EXPECT_LT(relative_error(lesson.engine.updates[0].gradient, central_differences(loss, problem.parameters)), 1e-6);
+}
+
 TEST(BpttAux, RefusesWhatItCannotDo) {
   const Problem problem = terminal_problem("regression", 2);
   BpttConfig config = aux(11);

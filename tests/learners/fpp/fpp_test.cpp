@@ -132,6 +132,8 @@ TEST(FppConfig, RefusesWhatCannotWork) {
   EXPECT_REFUSED(
       checked(FppConfig{.steps = 2, .state_optimizer = FppStateRule::rmsprop, .batch = FppBatch::blocks, .blocks = 2}),
       "collisions = overwrite");
+  EXPECT_REFUSED(checked(FppConfig{.steps = 2, .batch = FppBatch::blocks, .blocks = 2, .sample = FppSample::newest}),
+                 "sample = newest has no meaning");
   EXPECT_REFUSED(checked(SlidingTbpttConfig{}), "[sliding_tbptt] steps (T) must be between 1 and 1000000000, got 0");
   EXPECT_REFUSED(Lesson(problem, fpp(0, 10), 10), "[fpp] steps (T) must be between 1 and");
   EXPECT_NO_THROW(checked(fpp(2, 10).fpp));

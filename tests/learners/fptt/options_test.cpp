@@ -22,6 +22,48 @@ TEST(FpttOptions, EndOfEpochMovesToTheAverageAndGrowsAlpha) {
   EXPECT_NEAR(run.w(), 3.94325, 1e-12);  // W-bar of the golden trace
 }
 
+class FpttEndOfEpoch : public FpttOnEngine {};
+INSTANTIATE_TEST_SUITE_P(Engines, FpttEndOfEpoch, ::testing::Values("reference", "cpu"),
+                         [](const auto& info) { return info.param; });
+
+/// The golden traces of l = (w - 2)^2 / 2 with an epoch that ends after their third row: W in the rows after it, by
+/// hand.
+TEST_P(FpttEndOfEpoch, ResetsTheMultiplierAndNothingElse) {
+  struct Trace {
+    FpttForm form;
+    bool reset, take_average;
+    std::vector<double> w;
+  };
+  for (const Trace& trace : {
+           // W = 4.22075, lambda = .314625, W-bar = 3.94325
+           Trace{FpttForm::lambda, false, false, {4.0162625}},
+           // G = 2.22075 - 0 + (4.22075 - 3.94325) / 2; lambda = -.020775, W-bar = W; G = 1.9848 + .020775
+           Trace{FpttForm::lambda, true, false, {3.9848, 3.7842425}},
+           // W = W-bar: G = 1.94325 - .314625
+           Trace{FpttForm::lambda, false, true, {3.7803875}},
+           // and without lambda a step of ogd: G = 1.94325
+           Trace{FpttForm::lambda, true, true, {3.748925}},
+           // W = 4.3833125, W-bar = .20271875; what is reset is g_before: G = 2.3833125 + (W - W-bar) / 2
+           Trace{FpttForm::gradient, false, false, {4.1742828125}},
+           Trace{FpttForm::gradient, true, false, {3.9359515625}},
+           // with W = W-bar = .20271875 a step of ogd too: G = -1.79728125
+           Trace{FpttForm::gradient, true, true, {0.382446875}},
+           // ogd has neither: 2 + 3 * .9^4
+           Trace{FpttForm::ogd, true, true, {3.9683}},
+       }) {
+    FpttConfig config = fptt(1, trace.form);
+    config.reset_multiplier = trace.reset;
+    config.take_average = trace.take_average;
+    Parabolas run(GetParam(), {2.0f}, config);
+    for (int i = 0; i < 3; ++i) run.learn(0.1);
+    run.learner().end_epoch();
+    for (const double wanted : trace.w) {
+      run.learn(0.1);
+      EXPECT_NEAR(run.w(), wanted, tolerance() * 5) << name_of(trace.form) << trace.reset << trace.take_average;
+    }
+  }
+}
+
 TEST(FpttOptions, InnerIterationsRepeatTheStepOfWAlone) {
   // Two steps at lambda = 0, W-bar = 5: W = 4.7, then G = 2.7 + alpha (4.7 - 5).
   FpttConfig config = fptt(1);
