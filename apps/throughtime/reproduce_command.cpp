@@ -140,11 +140,10 @@ void list(const ReproduceArguments& arguments) {
                                      : spec.title});
   show("{}", table.text(style_of(STDOUT_FILENO)));
   show(
-      "\nClaims, and how many of them quick scale can decide. Arms x seeds, and seconds of training on one core of "
-      "all\n"
-      "of them: n cores take about an n-th of it. "
-      "Without ~ they were measured in stored runs. With ~ they come from a short timing of the arms of quick scale,\n"
-      "for full scale with counted work (parameters x steps x rows x iterations): a rough number (--estimate).\n");
+      "\nDecided quick: the claims that quick scale can decide. Costs: arms x seeds, and seconds of training on one\n"
+      "core of all of them; n cores take about an n-th of it. Without ~ they were measured in stored runs. With ~\n"
+      "they come from a short timing of the arms of quick scale, for full scale with counted work (parameters x\n"
+      "steps x rows x iterations): a rough number (--estimate).\n");
 }
 
 void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& arguments) {

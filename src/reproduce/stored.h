@@ -30,12 +30,12 @@ std::vector<StoredResult> find_stored(const std::filesystem::path& results, cons
 /// Whether it has all arms and seeds of its scale.
 bool is_complete(const ResultSpec& spec, const StoredResult& stored);
 
-/// Quick scale says nothing of a claim that it cannot decide: not_run, unless all of its arms were run by hand.
 /// Whether the settings of all arms of a claim were chosen as the paper chose them. Full scale may be said of those alone.
 bool is_swept(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
 /// "full scale", "quick scale", or "full length, not swept".
 std::string scale_text(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
 
+/// Quick scale says nothing of a claim that it cannot decide: not_run, unless all of its arms were run by hand.
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
 
 }  // namespace throughtime

@@ -5,7 +5,6 @@
 #include "core/denormals.h"
 #include "engine/targets.h"
 #include "learners/support.h"
-#include "throughtime/error.h"
 
 namespace throughtime {
 namespace {
@@ -192,9 +191,7 @@ void Fpp::archive(Archive& archive) {
   archive.buffer("state", trainee_.engine, online_.state());
   if (!last_) return;
   archive.buffer("last", trainee_.engine, last_);
-  archive.integers("last_ends", last_ends_);
-  if (last_ends_.size() != elements(rows_))
-    refuse(name(), "the saved ends of windows are {}, {} were expected", last_ends_.size(), rows_);
+  archive.integer_list("last_ends", last_ends_, elements(rows_), between(-1, static_cast<double>(transitions_.newest())));
 }
 
 std::unique_ptr<Learner> make_learner(const FppConfig& config, Trainee& trainee, const StretchShape& shape) {
