@@ -21,8 +21,10 @@ using testing::text_of;
 using testing::write_text;
 
 const char* const text_training =
-    "[task]\nname = \"text\"\n[task.text]\nfiles = [\"words.txt\"]\nunit = \"word\"\nlength = 4\n[model]\nhidden = 4\n"
-    "[train]\niterations = 8\nbatch = 2\nevaluate_every = 4\nevaluate_batches = 1\n[run]\nthreads = 1\ncheckpoint_every = 3\n";
+    "[task]\nname = \"text\"\n[task.text]\ncorpus = \"files\"\nfiles = [\"words.txt\"]\nunit = \"word\"\nlength = "
+    "4\n[model]\nhidden = 4\n"
+    "[train]\niterations = 8\nbatch = 2\nevaluate_every = 4\nevaluate_batches = 1\n[run]\nthreads = "
+    "1\ncheckpoint_every = 3\n";
 
 std::uint64_t inode_of(const std::filesystem::path& path) {
   struct stat status {};
