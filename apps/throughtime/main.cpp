@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -25,6 +26,23 @@ namespace {
 
 constexpr int run_failed = 1;
 constexpr int bad_input = 2;
+constexpr const char* no_memory = "not enough memory; try a smaller train.batch, length of the task or model.hidden";
+
+std::terminate_handler usual_end = std::abort;
+
+/// Destructors of libraries may ask for memory (nlohmann::json does), and then nobody can catch that there is none. The
+/// process ends at once, as if it were killed, but with a line.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    std::fputs("throughtime: not enough memory, not even to end in good order\n", stderr);
+    _exit(run_failed);
+  } catch (...) {
+  }
+  usual_end();
+  std::abort();
+}
 
 /// Where stdin, stdout or stderr is closed, the next file would be opened in its place and get what is printed.
 void open_standard_descriptors() {
@@ -84,16 +102,8 @@ int answer(const CLI::App& app, const CLI::ParseError& error, throughtime::Commu
   return complain(bad_input, fmt::format("{} (see throughtime --help)", error.what()).c_str(), ranks);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  open_standard_descriptors();
-  std::shared_ptr<throughtime::Communicator> ranks;
-  try {
-    ranks = throughtime::join_ranks();
-  } catch (const throughtime::InvalidInput& error) {
-    return complain(bad_input, error.what());
-  }
+/// Makes the commands and does what the arguments ask for.
+int run(int argc, char** argv, const std::shared_ptr<throughtime::Communicator>& ranks) {
   CLI::App app("Train recurrent networks on sequences of any length, in the memory you choose.", "throughtime");
   app.require_subcommand(1);
   app.set_version_flag("--version", [] {
@@ -125,14 +135,26 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const CLI::ParseError& error) {
     return answer(app, error, ranks.get());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  open_standard_descriptors();
+  usual_end = std::set_terminate(end_without_memory);
+  std::shared_ptr<throughtime::Communicator> ranks;
+  try {
+    ranks = throughtime::join_ranks();
+    return run(argc, argv, ranks);
   } catch (const throughtime::Interrupted& stop) {
     return complain(stop.exit_code(), stop.what(), ranks.get());
   } catch (const throughtime::InvalidInput& error) {
     return complain(bad_input, error.what(), ranks.get());
   } catch (const std::bad_alloc&) {
-    constexpr const char* advice = "not enough memory; try a smaller train.batch, length of the task or model.hidden";
-    if (ranks) return complain(run_failed, advice, ranks.get());
-    for (const char* part : {"throughtime: ", advice, "\n"}) std::fputs(part, stderr);  // no memory for a message either
+    if (ranks) return complain(run_failed, no_memory, ranks.get());
+    for (const char* part : {"throughtime: ", no_memory, "\n"})
+      std::fputs(part, stderr);  // a message would need memory
     return run_failed;
   } catch (const std::exception& error) {
     return complain(run_failed, error.what(), ranks.get());

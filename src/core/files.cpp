@@ -102,7 +102,13 @@ NewFile::NewFile(fs::path path, const char* speaker) : path_(std::move(path)), s
     descriptor = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (descriptor < 0 && errno != EEXIST) break;
   }
-  file_ = std::make_unique<OutputFile>(path_, descriptor, speaker);
+  try {
+    file_ = std::make_unique<OutputFile>(path_, descriptor, speaker);
+  } catch (const std::bad_alloc&) {  // there is no object yet that would clear it away
+    unlink(partial_.c_str());
+    close(descriptor);
+    throw;
+  }
 }
 
 NewFile::~NewFile() {

@@ -1,5 +1,5 @@
-// Preloaded into the command by tests/faults: makes the n-th call of a kind fail, counts calls, and writes down what was
-// done to files. It begins with main(), uses system calls and nothing of the C++ library.
+// Preloaded into the command by tests/faults: makes the n-th call of a kind fail, counts calls, and writes down what
+// was done to files. It begins with main(), uses system calls and nothing of the C++ library.
 //
 //   THROUGHTIME_FAULT=KIND:N:ERRNO[+]   the N-th call of that kind fails with ERRNO; with a +, all after it too
 //   THROUGHTIME_FAULT_COUNTS=FILE       the number of calls of each kind is written there at the end

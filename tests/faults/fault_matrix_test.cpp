@@ -28,9 +28,10 @@ struct Scenario {
   std::string name;
   std::vector<std::string> before;  // commands that prepare the directory
   std::string command;
-  std::string again;  // where `run` is a run already; empty: the same command
-  std::string run;    // the directory whose learning is compared
-  std::string file;   // or the file that is there whole, or not at all
+  std::string again;        // where `run` is a run already; empty: the same command
+  std::string run;          // the directory whose learning is compared
+  std::string file;         // or the file that is there whole, or not at all
+  bool names_gaps = false;  // it says what it cannot read, a line each, and goes on without
 };
 
 const std::vector<Scenario>& scenarios() {
@@ -59,7 +60,8 @@ const std::vector<Scenario>& scenarios() {
       {.name = "report",
        .before = {"train --quiet tiny.toml"},
        .command = "report runs/tiny -o page.csv",
-       .file = "page.csv"},
+       .file = "page.csv",
+       .names_gaps = true},
   };
   return all;
 }
@@ -82,18 +84,19 @@ struct Kind {
 
 const std::vector<Kind>& kinds() {
   // Without any memory nothing can be said about it: there, single calls fail.
-  static const std::vector<Kind> all = {
-      {"open", {EMFILE, EACCES}}, {"write", {ENOSPC, EIO}}, {"short", {0}},      {"fsync", {EIO}},
-      {"rename", {EIO, ENOSPC}},  {"link", {EPERM, EIO}},   {"mkdir", {ENOSPC}}, {"truncate", {EIO}},
-      {"mmap", {ENOMEM}},         {"malloc", {ENOMEM}, false}};
+  static const std::vector<Kind> all = {{"open", {EMFILE, EACCES}}, {"write", {ENOSPC, EIO}},  {"short", {0}},
+                                        {"fsync", {EIO}},           {"rename", {EIO, ENOSPC}}, {"link", {EPERM, EIO}},
+                                        {"mkdir", {ENOSPC}},        {"truncate", {EIO}},       {"mmap", {ENOMEM}},
+                                        {"malloc", {ENOMEM}, false}};
   return all;
 }
 
 void write_inputs(const ScratchDirectory& directory) {
   directory.write("tiny.toml", testing::faulty_training);
-  directory.write("rows.toml",
-                  "[task]\nname = \"series\"\nseries.inputs = [\"y\"]\n[model]\nhidden = 4\n[learner]\nname = \"tbptt\"\n"
-                  "[learner.tbptt]\npreset = \"original\"\ntruncation = 3\n[stream]\nmetrics_every = 10\n[run]\nthreads = 1\n");
+  directory.write(
+      "rows.toml",
+      "[task]\nname = \"series\"\nseries.inputs = [\"y\"]\n[model]\nhidden = 4\n[learner]\nname = \"tbptt\"\n"
+      "[learner.tbptt]\npreset = \"original\"\ntruncation = 3\n[stream]\nmetrics_every = 10\n[run]\nthreads = 1\n");
   std::string rows = "y\n";
   for (int t = 0; t < 40; ++t) rows += std::to_string(std::sin(0.4 * t)) + "\n";
   directory.write("rows.csv", rows);
@@ -136,17 +139,23 @@ class Faults : public ::testing::TestWithParam<std::tuple<std::size_t, std::size
     fs::copy(before_.path(), room.path(), fs::copy_options::recursive);
     const FaultyOutcome outcome = run_faulty(room.path(), scenario().command, "THROUGHTIME_FAULT=" + fault);
     ASSERT_FALSE(outcome.crashed()) << outcome.code << " " << outcome.err;
-    ASSERT_TRUE(outcome.code == 0 || outcome.refused()) << outcome.code << " '" << outcome.err << "'";
+    const bool gaps = scenario().names_gaps && outcome.err.find("runs/tiny: ") != std::string::npos;
+    ASSERT_TRUE(outcome.code == 0 || outcome.refused() || gaps) << outcome.code << " '" << outcome.err << "'";
     if (outcome.code != 0) {
-      if (!scenario().file.empty()) {
-        EXPECT_FALSE(fs::exists(room / scenario().file)) << outcome.err;
+      if (!scenario().file.empty() && fs::exists(room / scenario().file)) {
+        EXPECT_TRUE(end_in(room.path()) == end_) << outcome.err;  // only its name is not safe yet
       }
       const bool begun = !scenario().again.empty() && fs::exists(room / (scenario().run + "/config.toml"));
       const FaultyOutcome again = run_faulty(room.path(), begun ? scenario().again : scenario().command);
       ASSERT_EQ(again.code, 0) << "after " << outcome.err << again.err;
     }
-    EXPECT_TRUE(end_in(room.path()) == end_) << outcome.err;
-    EXPECT_EQ(half_written_in(room.path()), 0) << outcome.err;
+    if (!gaps) {
+      EXPECT_TRUE(end_in(room.path()) == end_) << outcome.err;
+    }
+    const bool at_once = outcome.err.find("not even to end in good order") != std::string::npos;
+    if (!at_once || !scenario().run.empty()) {
+      EXPECT_EQ(half_written_in(room.path()), 0) << outcome.err;
+    }
   }
 
   ScratchDirectory before_, whole_;
