@@ -130,7 +130,8 @@ RunPlan Trainer::make_plan() const {
           .evaluation_bytes = evaluator_.bytes(),
           .baseline = task_->baseline(),
           .baseline_text = task_->baseline_text(),
-          .higher_is_better = higher_is_better(metric)};
+          .higher_is_better = higher_is_better(metric),
+          .notes = task_->notes()};
 }
 
 bool Trainer::finished() const { return iteration_ >= plan_.iterations || out_of_patience(); }

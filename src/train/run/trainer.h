@@ -48,6 +48,7 @@ struct RunPlan {
   double baseline = 0;               // the task's metric without looking at the input
   std::string baseline_text;         // what it predicts
   bool higher_is_better = false;     // of the metric
+  std::vector<std::string> notes;    // of the task, for whoever reads along
 };
 
 /// Means of the training since the last report, and since the run began. A stream's are prequential: predicted before
