@@ -69,14 +69,6 @@ std::uint64_t left_in_groups(const MemoryFiles& files) {
   return left;
 }
 
-/// What this process has touched.
-std::uint64_t resident_bytes(const MemoryFiles& files) {
-  std::ifstream file(files.proc / "self/statm");
-  std::uint64_t virtual_pages = 0, pages = 0;
-  file >> virtual_pages >> pages;
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 std::string amount(double bytes) {
   return bytes < 1024 * mebibyte ? fmt::format("{:.1f} MiB", bytes / mebibyte)
                                  : fmt::format("{:.1f} GiB", bytes / mebibyte / 1024);
@@ -84,13 +76,20 @@ std::string amount(double bytes) {
 
 }  // namespace
 
+std::uint64_t resident_memory(const MemoryFiles& files) {
+  std::ifstream file(files.proc / "self/statm");
+  std::uint64_t virtual_pages = 0, pages = 0;
+  file >> virtual_pages >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 std::uint64_t available_memory(const MemoryFiles& files) {
   std::uint64_t left = unknown_memory;
   if (const auto kibibytes = number_in(files.proc / "meminfo", "MemAvailable:")) left = *kibibytes * 1024;
   left = std::min(left, left_in_groups(files));
   if (const char* bound = std::getenv("THROUGHTIME_MEMORY"); bound != nullptr && *bound != '\0') {
     const std::uint64_t most = std::strtoull(bound, nullptr, 10);
-    left = std::min(left, most - std::min(most, resident_bytes(files)));
+    left = std::min(left, most - std::min(most, resident_memory(files)));
   }
   return left;
 }

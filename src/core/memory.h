@@ -19,6 +19,9 @@ inline constexpr std::uint64_t unknown_memory = UINT64_MAX;
 /// left. The environment variable THROUGHTIME_MEMORY bounds the bytes of this process. unknown_memory: nobody tells.
 std::uint64_t available_memory(const MemoryFiles& files = {});
 
+/// Bytes that this process has touched and holds; 0: nobody tells.
+std::uint64_t resident_memory(const MemoryFiles& files = {});
+
 /// Refuses what needs more than is left: both numbers in one line, before any of it is touched. Small amounts pass
 /// without a look. `what` is a subject: "a tape of 7 steps".
 void require_memory(std::string_view speaker, std::string_view what, double bytes);

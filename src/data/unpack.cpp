@@ -139,11 +139,13 @@ class XzStream final : public PackedStream {
 void UnpackWatch::look(std::string_view format, const std::string& name, std::uint64_t packed, std::uint64_t unpacked) {
   if (unpacked < next_) return;
   next_ = unpacked + unwatched;
-  const std::uint64_t left = available_memory();
-  if (first_ == 0) first_ = left;
-  if (left >= first_ / 2) return;
-  refuse(format, "{}: {} packed bytes became {}, and there is more; {} of {} bytes of memory are left", name, packed,
-         unpacked, left, first_);
+  const std::uint64_t resident = resident_memory(), left = available_memory();
+  if (!looked_) first_ = resident;
+  looked_ = true;
+  const std::uint64_t taken = resident - std::min(resident, first_);
+  if (left >= taken) return;
+  refuse(format, "{}: {} packed bytes became {}, and there is more; they took {} bytes of memory, {} are left", name,
+         packed, unpacked, taken, left);
 }
 
 std::unique_ptr<ByteStream> unpack_gzip(std::unique_ptr<ByteStream> packed) {

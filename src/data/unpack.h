@@ -9,15 +9,16 @@
 namespace throughtime {
 
 /// A few packed bytes can become more than there is memory, and nobody sees it from outside. Looks at the memory now
-/// and then, and refuses to go on once those who read have taken half of what was left at the first look: a list that
-/// doubles its room needs the other half.
+/// and then, and refuses to go on where less is left than has been taken since the first look: a list that grows
+/// doubles its room.
 class UnpackWatch {
  public:
   void look(std::string_view format, const std::string& name, std::uint64_t packed, std::uint64_t unpacked);
 
  private:
   std::uint64_t next_ = 0;   // unpacked bytes at the next look
-  std::uint64_t first_ = 0;  // bytes of memory at the first
+  std::uint64_t first_ = 0;  // bytes that the process held at the first
+  bool looked_ = false;
 };
 
 /// The unpacked bytes of a gzip stream of one or more members.
