@@ -66,7 +66,7 @@ fuzz() {
   fi
 }
 
-sources=(src/data/*.cpp src/core/names.cpp src/core/files.cpp)
+sources=(src/data/*.cpp src/core/memory.cpp src/core/names.cpp src/core/files.cpp)
 for name in "${names[@]}"; do sources+=("tests/fuzz/${name}_fuzzer.cpp"); done
 objects=()
 for source in "${sources[@]}"; do

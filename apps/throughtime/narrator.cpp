@@ -17,6 +17,7 @@ void Narrator::on_start(const RunPlan& plan, std::int64_t iteration) {
        plan.threads == 1 ? "" : "s");
   tell("  {}, tape {}; evaluation {}\n", plan.learner, bytes_text(plan.activation_bytes),
        bytes_text(plan.evaluation_bytes));
+  for (const std::string& note : plan.notes) tell("  {}\n", note);
   tell("  {}{}\n", directory_, iteration == 0 ? "" : fmt::format(", goes on at iteration {}", iteration));
 }
 

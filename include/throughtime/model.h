@@ -23,6 +23,8 @@ struct InputConfig {
 };
 
 struct LayerConfig {
+  static constexpr int largest_hidden = 1 << 15;  // H * H still counts in an int
+
   std::string cell = "lstm";
   int hidden = 0;
   CellOptions options;

@@ -67,6 +67,8 @@ class Task {
   virtual std::vector<double> baselines(Split) const { return {baseline()}; }
   /// What the baseline predicts, in words for a line of output: "the last value", "the most frequent class".
   virtual std::string baseline_text() const = 0;
+  /// What whoever trains should know about the data and has not asked for, each a line for the start of a run.
+  virtual std::vector<std::string> notes() const { return {}; }
   /// Batch number `iteration` of a split with `batch` rows: a pure function of the seed and the arguments. The window
   /// lives in the task until the next call, which allocates only for more rows than any call before. Batches 0 ..
   /// batches() - 1 are the first pass over a finite split, the next ones the second pass, and so on.

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/memory.h"
 #include "throughtime/error.h"
 #include "throughtime/model.h"
 #include "throughtime/random.h"
@@ -154,6 +155,8 @@ std::vector<double> initialise(const Model& model, const InitialiseConfig& confi
   const Random random(seed, Purpose::initialise);
   const std::vector<Role> roles = describe_blocks(model);
 
+  require_memory("model", fmt::format("a model of {} parameters", layout.size()),
+                 static_cast<double>(layout.size()) * sizeof(double));
   std::vector<double> parameters(layout.size());
   for (std::size_t index = 0; index < roles.size(); ++index) {
     const ParameterBlock& block = layout.blocks()[index];

@@ -11,7 +11,6 @@ namespace throughtime {
 namespace {
 
 constexpr int largest_width = 1 << 24;
-constexpr int largest_hidden = 1 << 15;  // H * H still counts in an int
 
 void check_input(const InputConfig& input) {
   require_range("model", "input.reals", input.reals, 0, largest_width);
@@ -32,7 +31,7 @@ void check_layers(const std::vector<LayerConfig>& layers) {
   if (layers.empty()) refuse("model", "at least one layer is needed, got none");
   std::int64_t state_size = 0;
   for (std::size_t k = 0; k < layers.size(); ++k) {
-    require_range("model", fmt::format("hidden of layer {}", k), layers[k].hidden, 1, largest_hidden);
+    require_range("model", fmt::format("hidden of layer {}", k), layers[k].hidden, 1, LayerConfig::largest_hidden);
     const CellOptions& options = layers[k].options;
     if (!(options.step > 0) || !std::isfinite(options.step))
       refuse("model", "step of layer {} must be a positive number, got {}", k, options.step);

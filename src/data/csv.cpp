@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <unordered_map>
 
 #include "core/names.h"
 #include "data/csv_records.h"
@@ -54,6 +55,7 @@ class TableReader {
     std::string name;
     Kind kind = Kind::undecided;
     std::uint64_t missing_line = 0;  // the first without a value while the column was undecided
+    std::string why_text = "it has no value";
   };
 
   bool keep_row() {
@@ -91,17 +93,18 @@ class TableReader {
   }
 
   void select_columns() {
+    std::unordered_map<std::string_view, std::vector<std::size_t>> places;  // there may be very many columns
+    for (std::size_t i = 0; i < columns_.size(); ++i) places[columns_[i].name].push_back(i);
     for (const std::string& wanted : options_.columns) {
-      const auto named = [&wanted](const Column& column) { return column.name == wanted; };
-      const auto found = std::find_if(columns_.begin(), columns_.end(), named);
-      if (found == columns_.end()) {
+      const auto found = places.find(wanted);
+      if (found == places.end()) {
         std::vector<std::string> known;
         for (const Column& column : columns_) known.push_back(column.name);
         refuse_unknown_in(records_.name(), speaker, "column", wanted, known);
       }
-      if (std::find_if(found + 1, columns_.end(), named) != columns_.end())
+      if (found->second.size() > 1)
         refuse_line(speaker, records_.name(), 1, "two columns have the name {}", excerpt(wanted));
-      selected_.push_back(elements(found - columns_.begin()));
+      selected_.push_back(found->second.front());
     }
   }
 
@@ -129,7 +132,9 @@ class TableReader {
       if (column.missing_line == 0) column.missing_line = row.line;
       return;
     }
+    refuse_groups(row, i);
     column.kind = number_of(text) ? Kind::number : Kind::text;
+    if (column.kind == Kind::text) column.why_text = fmt::format("{} in line {} is no number", excerpt(text), row.line);
     if (column.kind == Kind::number && column.missing_line != 0) refuse_missing(column.missing_line, column);
   }
 
@@ -137,11 +142,20 @@ class TableReader {
     const std::string_view text = trimmed(row.fields[i]);
     const std::optional<double> value = number_of(text);
     if (!value && is_missing(text)) refuse_missing(row.line, columns_[i]);
+    refuse_groups(row, i);
     const float rounded = static_cast<float>(value.value_or(0));
     if (!value || !std::isfinite(rounded))
       refuse_line(speaker, records_.name(), row.line, "column {}: {} is no number that a 32-bit float can hold",
                   excerpt(columns_[i].name), excerpt(text));
     table_.values.push_back(rounded);
+  }
+
+  void refuse_groups(const Row& row, std::size_t i) const {
+    const std::string_view text = trimmed(row.fields[i]);
+    if (has_thousands_separators(text))
+      refuse_line(speaker, records_.name(), row.line,
+                  "column {}: {} has thousands separators; numbers are written without them, such as 1234.5",
+                  excerpt(columns_[i].name), excerpt(text));
   }
 
   [[noreturn]] void refuse_missing(std::uint64_t line, const Column& column) const {
@@ -154,7 +168,10 @@ class TableReader {
       return std::move(table_);
     }
     for (const Column& column : columns_)
-      if (column.kind == Kind::number) table_.columns.push_back(column.name);
+      if (column.kind == Kind::number)
+        table_.columns.push_back(column.name);
+      else
+        table_.left_out.push_back(fmt::format("{} ({})", excerpt(column.name), column.why_text));
     if (table_.columns.empty())
       refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter?",
                   options_.delimiter);

@@ -21,11 +21,12 @@ struct CsvOptions {
 struct CsvTable {
   std::vector<std::string> columns;  // names; numbers from 0 without a header
   std::size_t rows = 0;
-  std::vector<float> values;  // [rows, columns]
+  std::vector<float> values;          // [rows, columns]
+  std::vector<std::string> left_out;  // where no columns were asked for: a text about each that holds no numbers
 };
 
 /// Where no columns are asked for, those whose first value is text (dates) are left out. A missing value, a text among
-/// numbers or a row of another length is refused with its line.
+/// numbers, a number with thousands separators or a row of another length is refused with its line.
 CsvTable read_csv(const std::string& path, const CsvOptions& options = {});
 CsvTable read_csv(ByteStream& stream, const CsvOptions& options = {});
 

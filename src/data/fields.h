@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -22,6 +23,37 @@ inline std::optional<double> number_of(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || error != std::errc() || !std::isfinite(value)) return std::nullopt;
   return value;
+}
+
+/// Whether `text` is a number in groups of three digits, such as 1,234.5, 12'345 or 1.234.567: a point alone is one of
+/// a fraction.
+inline bool has_thousands_separators(std::string_view text) {
+  const auto digits = [&text] {
+    const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(count);
+    return count;
+  };
+  if (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);
+  const std::size_t first = digits();
+  if (first < 1 || first > 3) return false;
+  int groups = 0;
+  std::string_view separator;
+  constexpr std::string_view separators[] = {",", ".", "'", "_", " ", "\u00a0", "\u202f", "\u2009", "\u2019"};
+  while (!text.empty()) {
+    std::string_view next;
+    for (const std::string_view known : separators)
+      if (text.starts_with(known)) next = known;
+    if (next.empty()) return false;
+    const bool fraction = groups > 0 && next != separator && (next == "." || next == ",");
+    if (groups > 0 && next != separator && !fraction) return false;
+    text.remove_prefix(next.size());
+    separator = next;
+    const std::size_t count = digits();
+    if (fraction) return text.empty();
+    if (count != 3) return false;
+    ++groups;
+  }
+  return groups > 1 || (groups == 1 && separator != ".");
 }
 
 }  // namespace throughtime

@@ -6,6 +6,7 @@
 
 #include "data/npy.h"
 #include "data/printable.h"
+#include "data/unpack.h"
 
 namespace throughtime {
 namespace {
@@ -99,6 +100,7 @@ class MemberStream final : public ByteStream {
   }
 
   std::size_t take_deflated(std::span<std::byte> into) {
+    watch_.look(speaker, name(), used_, unpacked_);
     state_.next_out = reinterpret_cast<Bytef*>(into.data());
     state_.avail_out = static_cast<uInt>(into.size());
     while (!inflated_ && state_.avail_out == into.size()) {
@@ -152,6 +154,7 @@ class MemberStream final : public ByteStream {
   z_stream state_{};
   std::uint64_t used_ = 0;      // packed bytes taken from the archive
   std::uint64_t unpacked_ = 0;  // bytes handed out
+  UnpackWatch watch_;
   std::uint32_t checksum_ = 0;
   bool inflated_ = false;
   bool ended_ = false;

@@ -7,10 +7,13 @@
 #include <limits>
 #include <new>
 
+#include "core/memory.h"
+
 namespace throughtime {
 namespace {
 
 constexpr std::size_t block_size = 1 << 16;
+constexpr std::uint64_t unwatched = 16 << 20;  // bytes that are unpacked between two looks at the memory
 /// An xz header names the size of its dictionary; the largest preset needs 65 MiB.
 constexpr std::uint64_t xz_memory = std::uint64_t{256} << 20;
 
@@ -22,6 +25,7 @@ class PackedStream : public ByteStream {
 
   /// The next block; empty at the end.
   std::span<std::byte> next_block() { return std::span(block_).first(packed_->read(block_)); }
+  void watch_memory() { watch_.look(format_, name(), packed_->offset(), offset()); }
   [[noreturn]] void refuse_packed(std::size_t unused, std::string_view problem) const {
     refuse(format_, "{}, packed byte {}: {}", name(), packed_->offset() - unused, problem);
   }
@@ -30,6 +34,7 @@ class PackedStream : public ByteStream {
   std::string_view format_;
   std::unique_ptr<ByteStream> packed_;
   std::vector<std::byte> block_;
+  UnpackWatch watch_;
 };
 
 class GzipStream final : public PackedStream {
@@ -42,6 +47,7 @@ class GzipStream final : public PackedStream {
 
  private:
   std::size_t take(std::span<std::byte> into) override {
+    watch_memory();
     const std::size_t room = std::min<std::size_t>(into.size(), std::numeric_limits<uInt>::max());
     state_.next_out = reinterpret_cast<Bytef*>(into.data());
     state_.avail_out = static_cast<uInt>(room);
@@ -93,6 +99,7 @@ class XzStream final : public PackedStream {
 
  private:
   std::size_t take(std::span<std::byte> into) override {
+    watch_memory();
     state_.next_out = reinterpret_cast<std::uint8_t*>(into.data());
     state_.avail_out = into.size();
     while (!ended_ && state_.avail_out == into.size() && !into.empty()) {
@@ -128,6 +135,18 @@ class XzStream final : public PackedStream {
 };
 
 }  // namespace
+
+void UnpackWatch::look(std::string_view format, const std::string& name, std::uint64_t packed, std::uint64_t unpacked) {
+  if (unpacked < next_) return;
+  next_ = unpacked + unwatched;
+  const std::uint64_t resident = resident_memory(), left = available_memory();
+  if (!looked_) first_ = resident;
+  looked_ = true;
+  const std::uint64_t taken = resident - std::min(resident, first_);
+  if (left >= taken) return;
+  refuse(format, "{}: {} packed bytes became {}, and there is more; they took {} bytes of memory, {} are left", name,
+         packed, unpacked, taken, left);
+}
 
 std::unique_ptr<ByteStream> unpack_gzip(std::unique_ptr<ByteStream> packed) {
   return std::make_unique<GzipStream>(std::move(packed));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/memory.h"
 #include "engine/targets.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
@@ -63,6 +64,16 @@ void check_tape_shape(const TapeShape& shape) {
   if (shape.steps < 1) refuse("tape", "steps must be at least 1, got {}", shape.steps);
   if (shape.batch < 1) refuse("tape", "batch must be at least 1, got {}", shape.batch);
   if (shape.losses < 0) refuse("tape", "losses must be 0 (every step) or positive, got {}", shape.losses);
+}
+
+void require_tape_memory(const Model& model, const TapeShape& shape, std::size_t number_bytes) {
+  // What grows with the window; workspaces come on top of it.
+  const double steps = shape.keep == Keep::nothing ? 1 : shape.steps;
+  double numbers = model.layers().front().inputs * steps;
+  for (const Layer& layer : model.layers())
+    numbers += layer.hidden * (layer.cell->shape.states * (steps + 1) + layer.cell->shape.saved * steps);
+  require_memory("tape", fmt::format("a tape of {} steps and {} rows", shape.steps, shape.batch),
+                 numbers * shape.batch * static_cast<double>(number_bytes));
 }
 
 void check_unroll(const Model& model, const UnrollCall& call) {

@@ -1,5 +1,6 @@
 #include "throughtime/engine.h"
 
+#include "core/memory.h"
 #include "core/registry.h"
 #include "engine/cpu/cpu_engine.h"
 #include "engine/ranks/rank_engine.h"
@@ -35,6 +36,10 @@ const Registry<EngineType>& engines() {
 
 std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config) {
   if (config.threads < 1) refuse("engine", "threads must be at least 1, got {}", config.threads);
+  // An engine keeps the weights in an order of its own beside the vector that is trained.
+  const std::size_t parameters = model.parameters().size();
+  require_memory("model", fmt::format("a model of {} parameters", parameters),
+                 static_cast<double>(parameters) * sizeof(double));
   std::unique_ptr<Engine> engine = find_engine(config.name).make(model, config);
   const bool several = config.communicator && config.communicator->ranks() > 1;
   return several ? make_rank_engine(std::move(engine), config.communicator) : std::move(engine);

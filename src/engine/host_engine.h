@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/array.h"
+#include "core/memory.h"
 #include "engine/checks.h"
 #include "throughtime/engine.h"
 #include "throughtime/error.h"
@@ -46,6 +47,7 @@ class HostEngine : public Engine {
   std::size_t number_bytes() const override { return sizeof(Real); }
 
   Buffer allocate(std::size_t size) override {
+    require_memory("engine", fmt::format("a buffer of {} numbers", size), static_cast<double>(size) * sizeof(Real));
     buffers_.push_back({AlignedArray<Real>(size), 0});
     return {static_cast<std::int32_t>(buffers_.size() - 1), size};
   }

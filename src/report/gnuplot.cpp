@@ -77,9 +77,17 @@ int spawn_and_wait(const std::string& program, const std::string& script, const 
 bool gnuplot_found() { return !find_gnuplot().empty(); }
 
 std::string gnuplot_quoted(std::string_view text) {
-  // Within single quotes only the quote itself is special, and it is doubled.
+  // Within single quotes only the quote itself is special, and it is doubled; but not in front, where gnuplot takes two
+  // of them for an empty text. Its SVG has texts in <![CDATA[...]]>, so that this end must not be in one.
   std::string quoted = "'";
-  for (const char letter : printable(text)) quoted += letter == '\'' ? std::string("''") : std::string(1, letter);
+  for (const char letter : printable(text)) {
+    if (letter == '\'')
+      quoted += quoted.size() == 1 ? "’" : "''";
+    else if (letter == '>' && quoted.ends_with("]]"))
+      quoted += " >";
+    else
+      quoted += letter;
+  }
   return quoted + "'";
 }
 

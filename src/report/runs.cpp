@@ -36,12 +36,14 @@ void read_config(RunRecord& run, const std::filesystem::path& path) {
   run.config_text = readable(run, path, "the run's configuration is not known");
   if (run.config_text.empty()) return;
   try {
-    const toml::table config = toml::parse(run.config_text);
+    const toml::table config = parse_toml(run.config_text, path.filename().string());
     for (const auto& [name, value] : values_under(config))
       run.config.emplace_back(name, value->is_string() ? value->as_string()->get() : value_text(*value));
   } catch (const toml::parse_error& error) {
-    run.troubles.push_back(
-        fmt::format("config.toml is damaged at line {}: {}", error.source().begin.line, printable(error.description())));
+    run.troubles.push_back(fmt::format("config.toml is damaged at line {}: {}", error.source().begin.line,
+                                       printable(error.description())));
+  } catch (const InvalidInput& error) {
+    run.troubles.push_back(error.what());
   }
   // toml++ sorts by name; the file's own order is the one to show.
   const auto place = [&](const std::pair<std::string, std::string>& entry) {

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -20,6 +22,15 @@ std::vector<std::string> columns_of(const std::vector<ColumnScale>& scales) {
   std::vector<std::string> columns;
   for (const ColumnScale& scale : scales) columns.push_back(scale.column);
   return columns;
+}
+
+/// The first of many names.
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  const std::size_t shown = std::min(names.size(), most);
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
+  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                     shown < names.size() ? fmt::format(" and {} more", names.size() - shown) : "");
 }
 
 /// The user's own recording: inputs at step t, targets at step t + horizon. Cut by time into train, validation and
@@ -45,6 +56,12 @@ class SeriesTask final : public ColumnTask {
   }
   std::vector<Metric> metrics() const override { return {Metric::mse}; }
   std::string baseline_text() const override { return "the last value"; }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> lines = {
+        fmt::format("inputs: {}; targets: {}", list_of(inputs_.columns), list_of(targets_.columns))};
+    if (!left_out_.empty()) lines.push_back(fmt::format("columns that are not used: {}", list_of(left_out_)));
+    return lines;
+  }
 
   /// Predicts the target columns as they are now (a horizon of 0: as they were one step before).
   double baseline() const override {
@@ -85,9 +102,11 @@ class SeriesTask final : public ColumnTask {
         if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
     const SeriesTable table = read_series(config_.path, config_, wanted);
     inputs_ = select_columns(table, config_.inputs, config_.path);
+    left_out_ = table.left_out;
     if (own_targets) {
       const SeriesTable other = read_series(config_.target_path, config_, config_.targets);
       targets_ = select_columns(other, config_.targets, config_.target_path);
+      left_out_.insert(left_out_.end(), other.left_out.begin(), other.left_out.end());
     } else {
       targets_ = select_columns(table, config_.targets.empty() ? inputs_.columns : config_.targets, config_.path);
     }
@@ -131,8 +150,9 @@ class SeriesTask final : public ColumnTask {
 
   SeriesConfig config_;
   std::vector<double> shares_;
-  SeriesTable inputs_, targets_;    // standardised
-  std::vector<std::int64_t> cuts_;  // where the parts begin, and the end
+  SeriesTable inputs_, targets_;       // standardised
+  std::vector<std::string> left_out_;  // a text about each column that holds no numbers
+  std::vector<std::int64_t> cuts_;     // where the parts begin, and the end
   Standardisation standardisation_;
 };
 

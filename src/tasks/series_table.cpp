@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "core/names.h"
@@ -37,7 +39,7 @@ std::string ending_of(const std::string& path) {
 SeriesTable from_csv(const std::string& path, char delimiter, HeaderLine header,
                      const std::vector<std::string>& columns) {
   CsvTable table = read_csv(path, {.delimiter = delimiter, .header = header, .columns = columns});
-  return {std::move(table.columns), table.rows, std::move(table.values)};
+  return {std::move(table.columns), table.rows, std::move(table.values), std::move(table.left_out)};
 }
 
 SeriesTable from_array(NumberArray array, const std::string& path) {
@@ -86,17 +88,19 @@ SeriesTable read_series(const std::string& path, const SeriesConfig& config, con
 
 SeriesTable select_columns(const SeriesTable& table, const std::vector<std::string>& columns, const std::string& path) {
   if (columns.empty()) return table;
+  std::unordered_map<std::string_view, std::size_t> known;  // there may be very many columns
+  for (std::size_t i = 0; i < table.columns.size(); ++i) known.emplace(table.columns[i], i);
   std::vector<std::size_t> places;
   for (const std::string& name : columns) {
-    const auto found = std::ranges::find(table.columns, name);
-    if (found == table.columns.end()) {
+    const auto found = known.find(name);
+    if (found == known.end()) {
       const std::string nearest = nearest_name(name, table.columns);
       refuse("series", "{} has no column '{}';{} it has: {}", path, name,
              nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest), fmt::join(table.columns, ", "));
     }
-    places.push_back(elements(found - table.columns.begin()));
+    places.push_back(found->second);
   }
-  SeriesTable selected{columns, table.rows, {}};
+  SeriesTable selected{columns, table.rows, {}, table.left_out};
   selected.values.reserve(table.rows * columns.size());
   for (std::size_t row = 0; row < table.rows; ++row)
     for (const std::size_t place : places) selected.values.push_back(table.values[row * table.columns.size() + place]);

@@ -12,7 +12,8 @@ namespace throughtime {
 struct SeriesTable {
   std::vector<std::string> columns;  // names; numbers from 0 where the file has none
   std::size_t rows = 0;
-  std::vector<float> values;  // [rows, columns]
+  std::vector<float> values;               // [rows, columns]
+  std::vector<std::string> left_out = {};  // a text about each column of the file that holds no numbers
 };
 
 /// Reads CSV (.csv, .tsv, .txt or `-`), NumPy (.npy, and `file.npz:name`), audio (.wav) or raw float32 (.f32, .raw,

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 #include "data/files.h"
 
@@ -52,6 +54,34 @@ TEST(ByteStream, TellsTheFormatByItsBytesNotByItsName) {
   testing::write_text(directory / "packed.txt", text_of(corpus("stream/packed.xz")));
   for (const char* name : {"plain.gz", "packed.txt"})
     EXPECT_EQ(rest_of(*ByteStream::open((directory / name).string())), lines);
+}
+
+/// Somebody who keeps every byte, in a process that may take so much more than it has.
+TEST(ByteStream, StopsUnpackingBeforeTheMemoryIsGone) {
+  const testing::ScratchDirectory directory;
+  for (const char* packer : {"gzip", "xz"}) {
+    const std::string path = (directory / packer).string();
+    const std::string command = fmt::format("head -c 250M /dev/zero | {} -1 > {}", packer, path);
+    if (std::system(command.c_str()) != 0) GTEST_SKIP() << packer << " is not installed";
+    std::ifstream pages("/proc/self/statm");
+    std::size_t size = 0, resident = 0;
+    pages >> size >> resident;
+    const auto bound = resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + (200 << 20);
+    setenv("THROUGHTIME_MEMORY", std::to_string(bound).c_str(), 1);
+    std::vector<char> kept;
+    const std::string refusal = testing::refusal_of([&] {
+      const std::unique_ptr<ByteStream> stream = ByteStream::open(path);
+      for (std::vector<char> block(1 << 20);;) {
+        const std::size_t count = stream->read(std::as_writable_bytes(std::span(block)));
+        if (count == 0) break;
+        kept.insert(kept.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(count));
+      }
+    });
+    unsetenv("THROUGHTIME_MEMORY");
+    EXPECT_NE(refusal.find("packed bytes became"), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("bytes of memory, "), std::string::npos) << refusal;
+    EXPECT_LT(kept.size(), std::size_t{200} << 20);
+  }
 }
 
 TEST(ByteStream, ReadsSeveralPackedPartsAsOneText) {

@@ -44,6 +44,36 @@ TEST(Csv, LeavesOutColumnsOfText) {
   EXPECT_EQ(table.values, (Values{1, 2}));
 }
 
+TEST(Csv, SaysWhatItLeftOutAndWhy) {
+  EXPECT_EQ(read("date,note,v\n2016-07-01,,1\n2016-07-02,,2\n").left_out,
+            (Names{"'date' ('2016-07-01' in line 2 is no number)", "'note' (it has no value)"}));
+  EXPECT_EQ(read("v,w\n1,-\n2,3\n").left_out, (Names{"'w' ('-' in line 2 is no number)"}));
+  EXPECT_TRUE(read("date,v\nmonday,1\n", {.columns = {"v"}}).left_out.empty());  // the user chose
+}
+
+TEST(Csv, RefusesThousandsSeparators) {
+  for (const char* number :
+       {"1,234", "-1,234.5", "12'345", "1.234.567", "1.234,5", "1 234", "1_000_000", "1\u202f234", "1,234,567.25"})
+    EXPECT_REFUSED(read(fmt::format("a;b\n1;{}\n", number), {.delimiter = ';'}),
+                   fmt::format("file:2: column 'b': '{}' has thousands separators", number));
+  EXPECT_REFUSED(read("a\n1\n\"2,345\"\n"), "file:3: column 'a': '2,345' has thousands separators");
+  // Numbers, and texts that are none.
+  EXPECT_EQ(read("a\n1.234\n1234\n").values, (Values{1.234f, 1234}));
+  for (const char* text : {"1,23", "1,2345", "12,34,567", "1,234;5", "a,234", "2016-07-01", "10:30", "1,234 kg", ","})
+    EXPECT_EQ(read(fmt::format("a|b\n1|{}\n", text), {.delimiter = '|'}).columns, (Names{"a"})) << text;
+}
+
+TEST(Csv, FindsItsWayAmongVeryManyColumns) {
+  std::string head, row;
+  Names names;
+  for (int i = 0; i < 100000; ++i) {
+    names.push_back(fmt::format("c{}", i));
+    head += (i > 0 ? "," : "") + names.back();
+    row += i > 0 ? ",1" : "1";
+  }
+  EXPECT_EQ(read(head + "\n" + row + "\n", {.columns = names}).values.size(), names.size());
+}
+
 TEST(Csv, PicksColumnsByNameInTheOrderAskedFor) {
   EXPECT_EQ(read("a,b,c\n1,2,3\n4,5,6\n", {.columns = {"c", "a"}}).values, (Values{3, 1, 6, 4}));
   EXPECT_EQ(read("1,2,3\n4,5,6\n", {.columns = {"1"}}).values, (Values{2, 5}));

@@ -41,6 +41,17 @@ class Pictures : public ::testing::Test {
   }
 };
 
+TEST_F(Pictures, NamesMayHoldWhatGnuplotAndXmlReadAsTheirs) {
+  Chart chart = two_curves();
+  chart.title = "'first' ]]> `id` $x \\n";
+  chart.curves[0].label = "'quoted'";
+  chart.curves[1].label = "''";
+  const std::string svg = svg_of(chart);
+  EXPECT_NE(svg.find("’first' ]] > `id` $x"), std::string::npos);
+  EXPECT_EQ(count_of(svg, "<![CDATA["), count_of(svg, "]]>"));
+  EXPECT_NE(svg.find("data-label=\"&#39;quoted&#39;\""), std::string::npos);
+}
+
 TEST_F(Pictures, SvgHasOnePathForEachCurveAndOneAreaForEachBand) {
   const std::string svg = svg_of(two_curves());
   EXPECT_EQ(svg.substr(0, 5), "<svg ");
@@ -99,7 +110,7 @@ TEST_F(Pictures, TextsAreNeverInterpreted) {
   EXPECT_FALSE(std::filesystem::exists(victim));
   EXPECT_EQ(svg.find("<b>"), std::string::npos);
   EXPECT_NE(svg.find("&lt;b>&amp;"), std::string::npos);
-  EXPECT_EQ(gnuplot_quoted("it's\n`x`"), "'it''s `x`'");
+  EXPECT_EQ(gnuplot_quoted("it's\n`x`"), "'it''s\\x0a`x`'");
 }
 
 TEST_F(Pictures, FaintCurvesHaveNoPlaceInTheLegend) {

@@ -50,6 +50,15 @@ TEST_F(Series, TargetsAreTheColumnsHorizonStepsLater) {
   }
 }
 
+TEST_F(Series, SaysWhichColumnsAreUsedAndWhichAreNot) {
+  EXPECT_EQ(make_task(config_, 1)->notes(),
+            (std::vector<std::string>{"inputs: a, b, c; targets: a, b, c",
+                                      "columns that are not used: 'date' ('2020-01-01' in line 2 is no number)"}));
+  config_.inputs = {"a"};
+  config_.targets = {"b"};
+  EXPECT_EQ(make_task(config_, 1)->notes(), (std::vector<std::string>{"inputs: a; targets: b"}));
+}
+
 TEST_F(Series, TrainingReadsStretchesSideBySide) {
   config_.inputs = {"a"};
   const auto task = make_task(config_, 1);  // 19 steps have a target in the training part

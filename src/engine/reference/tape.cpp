@@ -21,8 +21,9 @@ std::vector<std::size_t> input_offsets(const Model& model) {
   return offsets;
 }
 
-TapeShape checked(const TapeShape& shape) {
+TapeShape checked(const Model& model, const TapeShape& shape) {
   check_tape_shape(shape);
+  require_tape_memory(model, shape, sizeof(double));
   return shape;
 }
 
@@ -66,7 +67,7 @@ std::size_t Workspace::bytes() const {
 }
 
 ReferenceTape::ReferenceTape(const Model& model, const TapeShape& shape)
-    : Tape(checked(shape)),
+    : Tape(checked(model, shape)),
       model(model),
       work(model, shape.batch),
       saved_offset_(saved_offsets(model)),

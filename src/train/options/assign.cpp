@@ -105,7 +105,7 @@ bool takes_text(const Option& option) { return type_name(option).starts_with("te
 /// The value of `--set`: TOML where it is TOML, else the text as it stands, so that names need no quotes.
 toml::table parse_value(const Option& option, const std::string& text) {
   try {
-    toml::table parsed = toml::parse("value = " + text);
+    toml::table parsed = parse_toml("value = " + text, option.key);
     const toml::node* value = parsed.get("value");
     const bool fits = value != nullptr && (!takes_text(option) || value->is_string() || value->is_array());
     if (parsed.size() == 1 && fits) return parsed;

@@ -30,7 +30,8 @@ void describe(LearnerConfig& config, OptionList& list) {
 
 void describe(ModelOptions& config, OptionList& list) {
   list.add_name("cell", config.cell, "the cell of every layer, or one for each", names_of_rows(all_cells()));
-  list.add("hidden", config.hidden, "hidden units of every layer, or one width for each", between(1, 65536));
+  list.add("hidden", config.hidden, "hidden units of every layer, or one width for each",
+           between(1, LayerConfig::largest_hidden));
   list.add("layers", config.layers, "number of layers", between(1, 64));
   list.add("step", config.cell_options.step, "epsilon, the step size", above(0));
   list.used_by(UserKind::cell, readers_of(all_cells(), "step"));

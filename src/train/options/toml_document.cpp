@@ -2,16 +2,64 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <sstream>
+#include <string_view>
 
 #include "core/names.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 
 namespace throughtime {
 
+namespace {
+
+constexpr int deepest_key = 32;  // dots of a key; toml++ and those who walk its tables go down by one call for each
+
+/// The end of the string or comment that begins at `at`; `at` itself where none does.
+std::size_t end_of_text(std::string_view text, std::size_t at) {
+  const auto after = [&](std::string_view end, std::size_t from) {
+    const std::size_t found = text.find(end, from);
+    return found == text.npos ? text.size() : found + end.size();
+  };
+  if (text[at] == '#') return std::min(text.find('\n', at), text.size());
+  if (text[at] != '"' && text[at] != '\'') return at;
+  const std::string_view quote = text.substr(at, 1);
+  const std::string three(3, text[at]);
+  if (text.substr(at).starts_with(three)) return after(three, at + 3);
+  if (quote == "'") return std::min(after(quote, at + 1), text.size());
+  while (++at < text.size() && text[at] != '"' && text[at] != '\n')
+    if (text[at] == '\\') ++at;
+  return std::min(at + 1, text.size());
+}
+
+/// Refuses a key that goes so deep that a parser may run out of stack.
+void check_depth(std::string_view text, const std::string& where) {
+  int dots = 0;
+  std::size_t line = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t end = end_of_text(text, at);
+    line += elements(std::count(text.begin() + at, text.begin() + end, '\n'));
+    if (end > at) at = end - 1;
+    if (end > at || text[at] == ' ' || text[at] == '\t') continue;
+    if (text[at] == '\n') ++line;
+    const bool name = std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_' || text[at] == '-';
+    dots = text[at] == '.' ? dots + 1 : name ? dots : 0;
+    if (dots > deepest_key) refuse("config", "{}:{}: a key may have {} dots at most", where, line, deepest_key);
+  }
+}
+
+}  // namespace
+
+toml::table parse_toml(const std::string& text, const std::string& where) {
+  check_depth(text, where);
+  return toml::parse(text);
+}
+
 toml::table parse_document(const std::string& text, const std::string& where) {
   try {
-    return toml::parse(text);
+    return parse_toml(text, where);
   } catch (const toml::parse_error& error) {
     refuse("config", "{}: {}", at_line(where, error.source()), error.description());
   }

@@ -10,7 +10,9 @@ namespace throughtime {
 
 // What every reader of our TOML files says about them in the same words; `where` is the file.
 
-/// The tables of a text; refuses what is no TOML with its line.
+/// The tables of a text, or toml::parse_error; refuses a key of very many parts, which would exhaust the stack.
+toml::table parse_toml(const std::string& text, const std::string& where);
+/// The same; refuses what is no TOML with its line.
 toml::table parse_document(const std::string& text, const std::string& where);
 /// "file.toml:12".
 std::string at_line(const std::string& where, const toml::source_region& region);

@@ -43,6 +43,7 @@ Recorder::Recorder(const RunDirectory& directory, Trainer& trainer, const Record
 void Recorder::on_start(const RunPlan& plan, std::int64_t iteration) {
   log_.line(fmt::format("throughtime {} ({}): {} at iteration {} of {}", version(), commit(),
                         iteration == 0 ? "starts" : "goes on", iteration, plan.iterations));
+  for (const std::string& note : plan.notes) log_.line(note);
 }
 
 void Recorder::on_progress(const Progress& progress) {

@@ -137,7 +137,7 @@ bool StepReader::read_json(const std::string& line, Step& step) {
 }
 
 AnswerWriter::AnswerWriter(const Predictor& predictor, LineFormat format, int top)
-    : predictor_(predictor), format_(format), top_(elements(top)) {
+    : predictor_(predictor), format_(format), top_(std::min(elements(top), predictor.output_names().size())) {
   if (top > 0 && !predictor.classifies())
     refuse(speaker, "--top is for models that choose between classes; this one predicts numbers");
 }

@@ -144,7 +144,8 @@ RunPlan Trainer::make_plan() const {
           .baseline = task_->baseline(),
           .baseline_text = task_->baseline_text(),
           .uniform_loss = uniform_loss(model_),
-          .higher_is_better = higher_is_better(metric)};
+          .higher_is_better = higher_is_better(metric),
+          .notes = task_->notes()};
 }
 
 bool Trainer::finished() const { return iteration_ >= plan_.iterations || out_of_patience(); }

@@ -50,6 +50,7 @@ struct RunPlan {
   std::string baseline_text;                                       // what it predicts
   double uniform_loss = std::numeric_limits<double>::quiet_NaN();  // all classes as likely; NaN where there are none
   bool higher_is_better = false;                                   // of the metric
+  std::vector<std::string> notes;                                  // of the task, for whoever reads along
 };
 
 /// Means of the training since the last report, and since the run began. A stream's are prequential: predicted before

@@ -120,6 +120,8 @@ TEST(Config, UnknownKeysAreRefusedWithLineAndNearestName) {
   EXPECT_REFUSED(parse("\n[trian]\nbatch = 3\n"), "run.toml:2: unknown table 'trian'; did you mean 'train'?");
   EXPECT_REFUSED(parse("[model.cell]\nname = 1\n"), "run.toml:1: unknown table 'model.cell'");
   EXPECT_REFUSED(parse("[learner.fppt]\nwindows = 1\n"), "unknown table 'learner.fppt'; did you mean 'learner.fptt'?");
+  EXPECT_REFUSED(parse("[model]\nhidden = 32769\n"), "model.hidden must be between 1 and 32768, got 32769");
+  EXPECT_EQ(parse("[model]\nhidden = 32768\n").model.hidden.front(), LayerConfig::largest_hidden);
   EXPECT_REFUSED(parse("[learner]\nfptt = 3\n"), "run.toml:2: learner.fptt must be a table, got 3");
   EXPECT_REFUSED(with("learner.windows=3"),
                  "unknown option 'learner.windows'; did you mean 'learner.bptt.windows' or 'learner.fptt.windows'?");
@@ -158,7 +160,7 @@ TEST(Config, ValuesOutOfRangeAreRefused) {
   EXPECT_REFUSED(with("model.forget_bias=inf"), "model.forget_bias must be finite, got inf");
   EXPECT_REFUSED(with("learner.tbptt.steps=3000000000"), "learner.tbptt.steps must be at most 2147483647");
   EXPECT_REFUSED(with("train.seed=-1"), "train.seed must be at least 0, got -1");
-  EXPECT_REFUSED(with("model.hidden=[8, 0]"), "model.hidden must be between 1 and 65536, got 0");
+  EXPECT_REFUSED(with("model.hidden=[8, 0]"), "model.hidden must be between 1 and 32768, got 0");
 }
 
 TEST(Config, BrokenTomlIsRefusedWithItsLine) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/errors.h"
+
 namespace throughtime::testing {
 namespace {
 
@@ -27,6 +29,20 @@ TEST(TomlDocument, NamesValuesBelowTables) {
   std::string seen;
   for (const auto& [name, value] : values_under(table)) seen += name + "=" + value_text(*value) + " ";
   EXPECT_EQ(seen, "a.x=[3] a.z.y=2 b=1 ");
+}
+
+TEST(TomlDocument, RefusesKeysThatGoVeryDeep) {
+  std::string dots = "a";
+  for (int i = 0; i < 500000; ++i) dots += i % 2 == 0 ? ".a" : " . \"a\"";
+  for (const std::string& text : {dots + " = 1", "[" + dots + "]", "[[" + dots + "]]", "x = {" + dots + " = 1}"})
+    EXPECT_REFUSED(parse_document(text, "test"), "[config] test:1: a key may have 32 dots at most");
+  EXPECT_REFUSED(parse_document("b = 1\n" + dots + " = 1", "test"), "[config] test:2: a key may have 32 dots at most");
+  // Dots that are no keys'.
+  const std::string texts = "a = \"" + std::string(100, '.') + "\"\nb = '" + std::string(100, '.') + "'\nc = \"\"\"" +
+                            std::string(100, '.') + "\n\"\"\" # " + std::string(100, '.') + "\n";
+  std::string numbers = "d = [0.5";
+  for (int i = 0; i < 100; ++i) numbers += ", 0.5";
+  EXPECT_EQ(parse_document(texts + numbers + "]\n", "test").size(), 4u);
 }
 
 }  // namespace
