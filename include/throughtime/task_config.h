@@ -71,7 +71,7 @@ struct RecallConfig {
   bool variable = false;       // blocks of shortest ... block symbols
   int block = 10;              // symbols of a block
   int shortest = 5;            // of a variable block
-  std::int64_t steps = 0;      // generated: steps of a row before it starts over; 0: endless
+  std::int64_t steps = 0;      // generated: steps of a row in one pass; 0: endless
   int history = 1000;          // generated: steps before a window that stay readable
   int evaluation_columns = 0;  // files: rows of an evaluation; 0: as many as in training
   std::string data = {};       // files
@@ -84,7 +84,7 @@ HeldOut give_back(RecallConfig& config);
 struct CycleWorldConfig {
   int length = 200;        // steps of a window
   int period = 6;          // p
-  std::int64_t steps = 0;  // of a row before it starts over; 0: endless
+  std::int64_t steps = 0;  // of a row in one pass; 0: endless
   int history = 1000;      // steps before a window that stay readable
 };
 void describe(CycleWorldConfig& config, OptionList& list);
@@ -95,7 +95,7 @@ inline HeldOut give_back(CycleWorldConfig&) { return HeldOut::nothing; }
 struct StochasticWorldConfig {
   int length = 200;  // steps of a window
   std::vector<int> lags = {5, 12};
-  std::int64_t steps = 0;  // of a row before it starts over; 0: endless
+  std::int64_t steps = 0;  // of a row in one pass; 0: endless
   int history = 1000;      // steps before a window that stay readable
 };
 void describe(StochasticWorldConfig& config, OptionList& list);

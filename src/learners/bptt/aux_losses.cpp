@@ -16,6 +16,7 @@ class BpttAux final : public Learner {
       : Learner(trainee, shape),
         cut_("bptt", {config.windows, config.window_length, config.remainder}, shape),
         intermediate_("bptt", config.terminal, LossSpan::sequence, trainee.engine, shape, cut_) {
+    correct_sum_ = Buffer();  // targets are mixtures, or numbers
     const bool every_step = config.terminal.intermediate == IntermediateLoss::every_step;
     tape_ = trainee.engine.make_tape(
         {.steps = shape.steps, .batch = shape.batch, .keep = Keep::gradient, .losses = every_step ? 0 : cut_.most()});

@@ -25,6 +25,7 @@ class Fptt final : public Learner {
         intermediate_("fptt", config.terminal, LossSpan::window, trainee.engine, shape, cut_),
         alpha_(config.alpha) {
     Engine& engine = trainee.engine;
+    if (intermediate_.mixes_labels()) correct_sum_ = Buffer();
     const int longest = cut_.longest();
     const bool one_loss = shape.terminal && config.terminal.intermediate != IntermediateLoss::every_step;
     tape_ = engine.make_tape({.steps = longest,

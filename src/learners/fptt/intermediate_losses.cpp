@@ -75,6 +75,7 @@ IntermediateLosses::IntermediateLosses(std::string_view speaker, const TerminalC
       required_(asks_for_losses(config, span)),
       classes_(classes_of(engine.model())) {
   if (config.intermediate == IntermediateLoss::none || classes_ == 0) return;
+  mixes_labels_ = shape.terminal;
   if (config.divergence == Divergence::mean) divergence_ = 1.0 / classes_;
 
   const int longest = span == LossSpan::sequence ? shape.steps : cut.longest();

@@ -38,6 +38,8 @@ class IntermediateLosses {
   /// Gives the steps of window number `window` (0, 1, ...) of `stretch` their weights and targets in `part`, whose
   /// first step is step `first` of the stretch.
   void write(const Window& stretch, int window, int first, Window& part);
+  /// Whether targets are mixtures of labels and predictions: an engine counts no right ones among them.
+  bool mixes_labels() const { return mixes_labels_; }
   /// What the weighted losses of a window are divided by: the mean is over rows, beta stays a factor.
   double divisor(const Window& stretch) const;
 
@@ -57,8 +59,9 @@ class IntermediateLosses {
   SequenceCut cut_;
   TerminalConfig config_;
   std::string_view speaker_;
-  bool required_;          // not only where a stretch happens to fit
-  int classes_ = 0;        // 0: the head's targets are numbers
+  bool required_;    // not only where a stretch happens to fit
+  int classes_ = 0;  // 0: the head's targets are numbers
+  bool mixes_labels_ = false;
   double divergence_ = 1;  // weight of Div beside the formula's
   std::unique_ptr<PriorPredictions> prior_;
   Buffer predictions_;                 // [longest part, B, classes]

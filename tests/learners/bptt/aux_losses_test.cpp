@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "learners/fptt/terminal_support.h"
 #include "support/errors.h"
 #include "support/numeric.h"
@@ -8,6 +10,13 @@ namespace throughtime::testing {
 namespace {
 
 BpttConfig aux(int windows) { return {.aux_losses = true, .windows = windows}; }
+
+/// The window with a loss of weight 1 at every step.
+Window shown_everywhere(const Problem& problem) {
+  Window shown = problem.window;
+  std::fill(shown.weight.begin(), shown.weight.end(), 1.0f);
+  return shown;
+}
 
 TEST(BpttAux, StepsOnceOnTheMeanOfTheWindowsLossesThroughTheWholeSequence) {
   // Against central differences of (1 / K') sum of [beta CE + (1 - beta) Div], written out from predictions.
@@ -18,8 +27,7 @@ TEST(BpttAux, StepsOnceOnTheMeanOfTheWindowsLossesThroughTheWholeSequence) {
   ASSERT_EQ(lesson.engine.updates.size(), 1u);
   EXPECT_EQ(lesson.learner->updates(), 1);
 
-  Window shown = problem.window;
-  std::fill(shown.weight.begin(), shown.weight.end(), 1.0f);
+  const Window shown = shown_everywhere(problem);
   EngineRun run(problem);
   run.set_window(shown);
   const auto loss = [&](std::span<const double> parameters) {
@@ -68,6 +76,33 @@ TEST(BpttAux, HasTheSameTargetsAsFpttEpochAfterEpoch) {
   }
 }
 
+/// Among mixtures of labels and predictions there are no right ones to count: no accuracy is better than a zero.
+TEST(BpttAux, ReportsNoAccuracyOfMixturesAndNeitherDoesFptt) {
+  const Problem problem = terminal_problem("softmax", 4);
+  const auto accuracy_of = [&](const auto& config) {
+    const auto engine = make_engine(*problem.model, EngineRun::reference());
+    Trainee trainee = make_trainee(*engine, problem.parameters, optimizer("sgd"), {});
+    const auto learner = make_learner(
+        config, trainee, {.steps = terminal_steps, .batch = terminal_rows, .terminal = true, .accuracy = true});
+    learner->learn(problem.window, no_rate);
+    return learner->take_means().accuracy;
+  };
+  EXPECT_TRUE(std::isnan(accuracy_of(aux(5))));
+  EXPECT_TRUE(std::isnan(accuracy_of(fptt(5))));
+  EXPECT_TRUE(std::isnan(accuracy_of(fptt(1))));
+
+  FpttConfig labels_alone = fptt(5);
+  labels_alone.terminal.intermediate = IntermediateLoss::none;
+  EngineRun run(problem);
+  const auto predictions = run.unroll().predictions;
+  double right = 0;
+  for (int row = 0; row < terminal_rows; ++row) {
+    const auto from = predictions.end() - (terminal_rows - row) * 4;
+    right += std::max_element(from, from + 4) - from == problem.window.targets.labels[row];
+  }
+  EXPECT_DOUBLE_EQ(accuracy_of(labels_alone), right / terminal_rows);
+}
+
 /// Without the last window the mean is over those that are left.
 TEST(BpttAux, WithoutTheLastWindowDividesByTheOthers) {
   const Problem problem = terminal_problem("regression", 2);
@@ -75,8 +110,7 @@ TEST(BpttAux, WithoutTheLastWindowDividesByTheOthers) {
   config.terminal.skip_last = true;
   TerminalLesson lesson(problem, config);
   lesson.learn(problem.window);
-  Window shown = problem.window;
-  std::fill(shown.weight.begin(), shown.weight.end(), 1.0f);
+  const Window shown = shown_everywhere(problem);
   EngineRun run(problem);
   run.set_window(shown);
   const auto loss = [&](std::span<const double> parameters) {

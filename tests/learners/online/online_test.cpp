@@ -136,6 +136,22 @@ TEST(OnlineLearner, LearnsWhatTheLearnerItselfLearnsFromTheSameSteps) {
   EXPECT_EQ(fptt.learner.updates(), 8);
 }
 
+/// Buffers of one and two transitions, T = 1, windows of one step, the shortest look-back.
+TEST(OnlineLearner, LearnsTheSameAtTheSmallestSizes) {
+  std::vector<OnlineConfig> configs = {tbptt_every_step(1), tbptt_every_step(2), fptt_windows(1),
+                                       fpp_rounds("sliding_tbptt", 1)};
+  for (const int buffer : {1, 2}) {
+    configs.push_back(fpp_rounds("fpp", 1));
+    configs.back().learner.fpp.buffer = buffer;
+  }
+  for (const OnlineConfig& config : configs) {
+    Subject online(config);
+    for (int t = 0; t < 30; ++t) online.step(0, 0, t);
+    EXPECT_EQ(online.weights(), learned_offline(config, 30, 1)) << config.learner.name;
+    EXPECT_EQ(online.learner.updates(), 30) << config.learner.name;
+  }
+}
+
 TEST(OnlineLearner, PredictsBeforeItLearns) {
   Subject subject(tbptt_every_step());
   const float x = 0.5f;
