@@ -30,11 +30,14 @@ constexpr const char* no_memory = "not enough memory; try a smaller train.batch,
 
 std::terminate_handler usual_end = std::abort;
 
-/// Destructors of libraries may ask for memory (nlohmann::json does), and then nobody can catch that there is none. The
-/// process ends at once, as if it were killed, but with a line.
+/// Destructors of libraries may ask for memory (nlohmann::json does, and what the standard library promises not to
+/// throw), and then nobody can catch that there is none. The process ends at once, as if it were killed, but with a
+/// line.
 [[noreturn]] void end_without_memory() {
   try {
-    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+    const std::exception_ptr error = std::current_exception();
+    if (error == nullptr) throw std::bad_alloc();  // nothing else is known to end here without an error
+    std::rethrow_exception(error);
   } catch (const std::bad_alloc&) {
     std::fputs("throughtime: not enough memory, not even to end in good order\n", stderr);
     _exit(run_failed);

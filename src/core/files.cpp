@@ -1,5 +1,6 @@
 #include "core/files.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <iterator>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "throughtime/error.h"
 
@@ -37,6 +39,15 @@ constexpr int partial_attempts = 100;
 fs::path random_name_beside(const fs::path& path) {
   std::random_device random;
   return path.parent_path() / fmt::format("{}{:08x}{:08x}{}", partial_prefix, random(), random(), partial_suffix);
+}
+
+/// Not fs::directory_iterator, which ends the process where there is no memory.
+std::vector<std::string> names_in(const fs::path& directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(directory.c_str()), closedir);
+  if (open == nullptr) return names;
+  while (const dirent* entry = readdir(open.get())) names.emplace_back(entry->d_name);
+  return names;
 }
 
 fs::path directory_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
@@ -208,8 +219,8 @@ void remove_files(const fs::path& directory, std::span<const char* const> names)
   if (!fs::is_directory(fs::symlink_status(directory, error))) return;
   for (const char* name : names)
     if (unlink((directory / name).c_str()) != 0 && errno != ENOENT) fail_with_errno("remove", directory / name);
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (is_leftover(entry.path())) unlink(entry.path().c_str());
+  for (const std::string& name : names_in(directory))
+    if (is_leftover(name)) unlink((directory / name).c_str());
   sync_directory(directory);
   rmdir(directory.c_str());  // fails where something is left in it
 }
