@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "learners/support.h"
-#include "throughtime/error.h"
 
 namespace throughtime {
 

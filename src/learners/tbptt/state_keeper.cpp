@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "learners/support.h"
-#include "throughtime/error.h"
 
 namespace throughtime {
 namespace {
@@ -22,8 +21,7 @@ std::int64_t ring_position_from(std::int64_t position) {
 
 StateKeeper::StateKeeper(std::string_view speaker, Trainee& trainee, const StretchShape& shape, const Lengths& longest,
                          Ring ring)
-    : speaker_(speaker),
-      trainee_(trainee),
+    : trainee_(trainee),
       longest_(longest),
       batch_(elements(shape.batch)),
       width_(trainee.engine.model().state_size()),
@@ -36,7 +34,7 @@ StateKeeper::StateKeeper(std::string_view speaker, Trainee& trainee, const Stret
   state_ = engine.allocate(state);
   std::size_t slots = kept_.size();
   if (ring != Ring::none) {
-    ring_.emplace(speaker, engine, longest.steps, state);
+    ring_.emplace(engine, longest.steps, state);
     slots += elements(longest.steps / StateRing::spacing) + 1;
   }
   handed_ = engine.allocate(slots * state);

@@ -73,7 +73,6 @@ class StateKeeper {
   void fill_ring(int first);
   std::span<const std::int64_t> rows_of(std::size_t slot) const;
 
-  std::string_view speaker_;
   Trainee& trainee_;
   Lengths longest_;
   std::size_t batch_;  // B

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "throughtime/error.h"
 #include "throughtime/index.h"
 
 namespace throughtime {
 
-StateRing::StateRing(std::string_view speaker, Engine& engine, int steps, std::size_t size)
-    : speaker_(speaker), engine_(engine) {
+StateRing::StateRing(Engine& engine, int steps, std::size_t size) : engine_(engine) {
   slots_.resize(elements(steps / spacing) + 2);
   for (Buffer& slot : slots_) slot = engine.allocate(size);
   held_.assign(slots_.size(), -1);

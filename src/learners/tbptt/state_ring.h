@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "throughtime/archive.h"
@@ -17,8 +16,8 @@ class StateRing {
  public:
   static constexpr int spacing = 16;
 
-  /// Reaches back `steps` steps; `size` numbers per state. `speaker` is named in errors.
-  StateRing(std::string_view speaker, Engine& engine, int steps, std::size_t size);
+  /// Reaches back `steps` steps; `size` numbers per state.
+  StateRing(Engine& engine, int steps, std::size_t size);
 
   /// A stream begins: only the zero state before its first step is known.
   void clear();
@@ -31,7 +30,6 @@ class StateRing {
  private:
   std::size_t slot(std::int64_t position) const { return elements(position / spacing) % slots_.size(); }
 
-  std::string_view speaker_;
   Engine& engine_;
   std::vector<Buffer> slots_;
   std::vector<std::int64_t> held_;  // position in each slot; -1: none

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "throughtime/error.h"
 #include "throughtime/index.h"
 
 namespace throughtime {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "throughtime/error.h"
-
 namespace throughtime {
 
 RunningScales::RunningScales(std::size_t columns, bool active, std::int64_t rows)
