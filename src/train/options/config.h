@@ -56,6 +56,7 @@ struct RunOptions {
   std::string directory;  // empty: runs/NAME
   std::int64_t checkpoint_every = 1000;
 };
+  double rank_timeout = 600;  // seconds that a rank waits for the others; 0: for ever
 
 /// What becomes of a row that cannot be read: it is reported and skipped, or it ends the run.
 enum class OnError { skip, stop };

@@ -122,6 +122,9 @@ void describe(RunOptions& config, OptionList& list) {
   list.add("checkpoint_every", config.checkpoint_every,
            "iterations between checkpoints; 0: only at the end, at a stop and at a better validation", at_least(0));
   list.used_by(UserKind::command, {"train"});
+  list.add("rank_timeout", config.rank_timeout,
+           "several ranks: seconds that one waits for the others before the run ends; 0: for ever", at_least(0));
+  list.used_by(UserKind::command, {"train"});
 }
 
 void describe(StreamOptions& config, OptionList& list) {
