@@ -76,6 +76,25 @@ RunExtent measure(const TrainOptions& train, const Task& task, const Model& mode
 
 }  // namespace
 
+std::string divergence(const RunResult& result) {
+  constexpr double far = 10;
+  const RunPlan& plan = result.plan;
+  const auto text = [&](const std::string& what, double value, double naive, const std::string& of) {
+    return fmt::format(
+        "{} has diverged: its {} is {:.4g}, {:.2g} times {} ({:.4g}); try a lower optimizer.rate or clipping "
+        "(optimizer.clip)",
+        plan.name, what, value, value / naive, of, naive);
+  };
+  if (result.test && !plan.higher_is_better && plan.baseline > 0 && result.test->metric > far * plan.baseline)
+    return text("test " + plan.metric, result.test->metric, plan.baseline, "the naive baseline");
+  const double loss = result.test ? result.test->loss : result.train_loss;
+  if (plan.guess_loss && loss > far * *plan.guess_loss)
+    return text(result.test ? "test loss" : "training loss", loss, *plan.guess_loss, "that of a guess");
+  if (!result.test && plan.metric == metric_name(Metric::mse) && plan.baseline > 0 && loss > far * plan.baseline)
+    return text("training loss", loss, plan.baseline, "the naive baseline");
+  return "";
+}
+
 RunExtent extent_of(const RunConfig& config) {
   const std::unique_ptr<Task> task = make_saved_task(config, "");
   return measure(config.train, *task, Model(make_model_config(config.model, *task)));
@@ -130,7 +149,10 @@ RunPlan Trainer::make_plan() const {
           .evaluation_bytes = evaluator_.bytes(),
           .baseline = task_->baseline(),
           .baseline_text = task_->baseline_text(),
-          .higher_is_better = higher_is_better(metric)};
+          .higher_is_better = higher_is_better(metric),
+          .guess_loss = model_.head().target == TargetKind::label_or_distribution
+                            ? std::optional<double>(std::log(model_.outputs()))
+                            : std::nullopt};
 }
 
 bool Trainer::finished() const { return iteration_ >= plan_.iterations || out_of_patience(); }

@@ -48,6 +48,7 @@ struct RunPlan {
   double baseline = 0;               // the task's metric without looking at the input
   std::string baseline_text;         // what it predicts
   bool higher_is_better = false;     // of the metric
+  std::optional<double> guess_loss = {};  // of equal chances for all classes, where there are classes
 };
 
 /// Means of the training since the last report, and since the run began. A stream's are prequential: predicted before
@@ -88,6 +89,10 @@ struct RunResult {
   std::optional<Evaluation> best_validation = {};  // lowest loss, where train.evaluate_every is not 0
   std::optional<Evaluation> best_test = {};        // of the parameters behind best_validation
 };
+
+/// Whether the end of a run is no result: an error of ten times the naive baseline, or a loss of ten times that of a
+/// guess. Empty: it is one; else what is wrong, for people.
+std::string divergence(const RunResult& result);
 
 /// Hears what a run does; the default hears nothing.
 class Observer {
