@@ -43,11 +43,11 @@ struct RunPlan {
   double iterations_per_epoch = 0;
   std::uint64_t seed = 0;
   std::size_t parameters = 0;
-  std::size_t activation_bytes = 0;  // of the learner's tapes: what grows with the window
-  std::size_t evaluation_bytes = 0;  // of the tape that keeps nothing
-  double baseline = 0;               // the task's metric without looking at the input
-  std::string baseline_text;         // what it predicts
-  bool higher_is_better = false;     // of the metric
+  std::size_t activation_bytes = 0;       // of the learner's tapes: what grows with the window
+  std::size_t evaluation_bytes = 0;       // of the tape that keeps nothing
+  double baseline = 0;                    // the task's metric without looking at the input
+  std::string baseline_text;              // what it predicts
+  bool higher_is_better = false;          // of the metric
   std::optional<double> guess_loss = {};  // of equal chances for all classes, where there are classes
 };
 
