@@ -37,6 +37,12 @@ void Narrator::on_end(const RunResult& result) {
                                : "done in";
   const std::string test = result.test ? fmt::format(": test {} {:.5f}", plan_.metric, result.test->metric) : "";
   tell("  {} {}{}\n", when, duration_text(result.seconds), test);
+  warn_if_diverged(result);
+}
+
+void warn_if_diverged(const RunResult& result) {
+  if (const std::string warning = divergence(result); !warning.empty())
+    tell("throughtime: warning: {}\n", warning);
 }
 
 void throw_if_interrupted(const RunResult& result, const std::string& directory) {

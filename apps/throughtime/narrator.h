@@ -33,6 +33,9 @@ class Narrator final : public StopWatch {
   ProgressBar bar_;
 };
 
+/// Says on stderr where the end of a run is no result (divergence).
+void warn_if_diverged(const RunResult& result);
+
 /// Throws Interrupted where a result says so, with how to go on.
 void throw_if_interrupted(const RunResult& result, const std::string& directory);
 

@@ -50,6 +50,8 @@ void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool
     fmt::format_to(std::back_inserter(text_), "{}\n", fmt::join(std::vector<std::string>(targets_.size(), "nan"), ","));
 }
 
+void StreamAnswers::on_news(const std::string& line) { fmt::print(stderr, "[stream] {}\n", line); }
+
 void StreamAnswers::on_begins_again(std::int64_t rows) {
   tell("[stream] the input was replaced or cut short after row {}: reading it from its front\n", rows);
 }

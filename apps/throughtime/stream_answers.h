@@ -17,6 +17,7 @@ class StreamAnswers final : public StreamObserver {
 
   void on_row(const StreamRow& row, std::int64_t number, const std::vector<double>& prediction) override;
   void on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) override;
+  void on_news(const std::string& line) override;
   void on_begins_again(std::int64_t rows) override;
   void on_idle() override;
   bool wants_stop() override { return closed_ || InterruptWatch::signal() != 0; }

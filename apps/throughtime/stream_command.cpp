@@ -53,6 +53,9 @@ void tell_end(StreamRun& run) {
        counts.rows, run.seconds(), counts.skipped, error_text(forecaster.error().cumulative()),
        error_text(forecaster.naive().cumulative()), run.config().stream.rolling,
        error_text(forecaster.error().rolling()), error_text(forecaster.naive().rolling()));
+  if (const NaiveWatch& watch = forecaster.watch(); watch.warned())
+    tell("the last {} forecasts were worse than the last value: {:.6g} ({:.6g}){}\n", watch.worse(), watch.error(),
+         watch.naive(), watch.diverged() ? "; the run has diverged" : "");
 }
 
 void stream(const StreamArguments& arguments) {

@@ -54,7 +54,9 @@ std::string summary(const std::vector<RunResult>& results) {
                    fmt::format("{}", plan.parameters), fmt::format("{}", result.iteration),
                    fmt::format("{}", result.updates), bytes_text(plan.activation_bytes),
                    fmt::format("{:.1f}", result.seconds), number_text(result.train_loss),
-                   result.test ? fmt::format("{} {}", plan.metric, number_text(result.test->metric)) : "",
+                   result.test ? fmt::format("{} {}{}", plan.metric, number_text(result.test->metric),
+                                             divergence(result).empty() ? "" : ", diverged")
+                               : "",
                    number_text(plan.baseline)});
   }
   const Style style = style_of(STDOUT_FILENO);
@@ -84,6 +86,7 @@ RunResult narrated(const TrainArguments& arguments, const std::string& directory
       silent ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
   const RunResult result = train(*observer);
   throw_if_interrupted(result, directory);
+  if (silent && arguments.first_rank()) warn_if_diverged(result);
   if (arguments.json && arguments.first_rank()) show("{}\n", result_json(result, directory));
   std::fflush(stdout);
   return result;

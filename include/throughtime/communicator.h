@@ -25,6 +25,9 @@ class Communicator {
   /// Everybody's text becomes rank 0's.
   virtual void broadcast(std::string& text) = 0;
 
+  /// How long a call may wait for the other ranks. After that this process ends, and whoever started the ranks ends the
+  /// others: one of them has stopped, or hangs. 0: for ever.
+  virtual void set_patience(double seconds) { (void)seconds; }
   /// Whether all ranks come here within that time: where one has failed, whether all have.
   virtual bool meet(double seconds) = 0;
   /// Ends the processes of all ranks.

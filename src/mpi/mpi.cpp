@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "core/launch.h"
+#include "mpi/waiting.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
@@ -30,6 +32,7 @@ class MpiRanks final : public Communicator {
     MPI_Comm_free(&machine);
     counts_.resize(elements(ranks_));
     begins_.resize(counts_.size());
+    waiting_.emplace(rank_);
   }
   ~MpiRanks() override { MPI_Finalize(); }
 
@@ -41,17 +44,21 @@ class MpiRanks final : public Communicator {
   void all_reduce_sum(std::span<double> values) override { sum(values, double_share_, double_all_); }
 
   void all_gather(std::span<const double> mine, std::span<const int> counts, std::span<double> all) override {
+    const Waiting::Call call(*waiting_);
     set_begins(counts);
     MPI_Allgatherv(mine.data(), static_cast<int>(mine.size()), MPI_DOUBLE, all.data(), counts.data(), begins_.data(),
                    MPI_DOUBLE, MPI_COMM_WORLD);
   }
 
   void broadcast(std::string& text) override {
+    const Waiting::Call call(*waiting_);
     auto size = static_cast<std::int64_t>(text.size());
     MPI_Bcast(&size, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
     text.resize(elements(size));
     MPI_Bcast(text.data(), static_cast<int>(size), MPI_CHAR, 0, MPI_COMM_WORLD);
   }
+
+  void set_patience(double seconds) override { waiting_->set_patience(seconds); }
 
   bool meet(double seconds) override {
     MPI_Request everybody;
@@ -77,6 +84,7 @@ class MpiRanks final : public Communicator {
   /// of the numbers from all others, adds them up, and gives the sums to all.
   template <class Real>
   void sum(std::span<Real> values, std::vector<Real>& share, std::vector<Real>& all) {
+    const Waiting::Call call(*waiting_);
     MPI_Datatype type = type_of(Real());
     const int size = static_cast<int>(values.size());
     if (values.size() <= few) {
@@ -116,6 +124,7 @@ class MpiRanks final : public Communicator {
 
   int rank_ = 0, ranks_ = 1, local_ranks_ = 1;
   MPI_Comm meeting_ = MPI_COMM_NULL;  // apart from a call that others may be waiting in
+  std::optional<Waiting> waiting_;
   std::vector<int> counts_, begins_, receive_counts_, receive_begins_;
   std::vector<float> float_share_, float_all_;
   std::vector<double> double_share_, double_all_;

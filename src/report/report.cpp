@@ -54,6 +54,16 @@ std::string common_metric(const std::vector<RunGroup>& groups) {
   return common.empty() ? "loss" : common;
 }
 
+/// "3", "2 of 3 finished", "3, 1 diverged".
+std::string seeds_text(const RunGroup& group) {
+  const std::string finished = group.finished() == group.runs.size()
+                                   ? fmt::format("{}", group.runs.size())
+                                   : fmt::format("{} of {} finished", group.finished(), group.runs.size());
+  const auto diverged = std::count_if(group.runs.begin(), group.runs.end(),
+                                      [](const RunRecord& run) { return run.result.text("diverged") == "true"; });
+  return diverged == 0 ? finished : fmt::format("{}, {} diverged", finished, diverged);
+}
+
 ReportTable results_table(const std::vector<RunGroup>& groups) {
   const std::string metric = common_metric(groups);
   ReportTable table{
@@ -70,9 +80,7 @@ ReportTable results_table(const std::vector<RunGroup>& groups) {
   for (const RunGroup& group : groups) {
     const RunRecord& first = group.runs.front();
     table.rows.push_back(
-        {group.name, first.option("learner.name"), first.result.text("cell"),
-         group.finished() == group.runs.size() ? fmt::format("{}", group.runs.size())
-                                               : fmt::format("{} of {} finished", group.finished(), group.runs.size()),
+        {group.name, first.option("learner.name"), first.result.text("cell"), seeds_text(group),
          spread_text(group.results("iterations")), spread_text(group.results("metrics.test_" + metric)),
          spread_text(group.results("best.test_" + metric)), spread_text(group.results("best.validation_loss")),
          spread_text(group.results("train_loss")), spread_text(group.results("baseline"))});

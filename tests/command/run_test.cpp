@@ -135,6 +135,24 @@ TEST_F(Runs, AFullDiskStopsTheRunAndKeepsTheLastCheckpoint) {
   EXPECT_EQ(umount2(small.c_str(), MNT_DETACH), 0);
 }
 
+TEST_F(Runs, ARunThatDivergedSaysSo) {
+  config_file(
+      "[task]\nname = \"add\"\nadd.length = 10\n[model]\ncell = \"rnn_relu\"\nhidden = 4\n[learner]\nname = \"bptt\"\n"
+      "[optimizer]\nname = \"adam\"\nrate = 30.0\n[train]\niterations = 20\nbatch = 4\n[run]\nthreads = 1\n",
+      "wild");
+  for (const char* quiet : {"", " --quiet"}) {
+    const Outcome outcome = run(std::string("train wild.toml --force") + quiet);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE(outcome.err.find("throughtime: warning: wild has diverged: its test mse is"), std::string::npos)
+        << outcome.err;
+    EXPECT_NE(outcome.out.find(", diverged"), std::string::npos) << outcome.out;
+  }
+  EXPECT_NE(text_of(path("runs/wild/result.json")).find("\"diverged\":true"), std::string::npos);
+  EXPECT_NE(text_of(path("runs/wild/log.txt")).find("wild has diverged"), std::string::npos);
+  EXPECT_NE(run("report runs/wild -o page.html").code, 2);
+  EXPECT_NE(text_of(path("page.html")).find("1, 1 diverged"), std::string::npos);
+}
+
 TEST_F(Runs, AnExistingRunIsNotOverwritten) {
   config_file(tiny);
   EXPECT_EQ(run("train --quiet tiny.toml").code, 0);

@@ -28,6 +28,20 @@ TEST_F(Stream, BrokenRowsAreReportedWithTheirNumberAndSkipped) {
   EXPECT_EQ(nlohmann::json::parse(text_of(path("runs/small/result.json")))["skipped"], 6);
 }
 
+TEST_F(Stream, ARowThatWouldEndADifferencedStreamIsSkippedNowAndWhenItIsResumed) {
+  const std::string before = "y\n1\n2\n1\n3e38\n", after = "-3e38\n1\n2\n1.5\n";
+  write_text(path("rows.csv"), before);
+  const Outcome first = run("stream small.toml --set stream.difference=true --input rows.csv");
+  ASSERT_EQ(first.code, 0) << first.err;
+  write_text(path("rows.csv"), before + after);
+  const Outcome second = run("stream --resume runs/small --input rows.csv");
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(lines_in(second.out), 4u);
+  EXPECT_EQ(lines_of(second.out)[0], "nan");
+  EXPECT_NE(second.err.find("row 5 was skipped: the change from 3e+38 to -3e+38"), std::string::npos) << second.err;
+  EXPECT_EQ(nlohmann::json::parse(text_of(path("runs/small/result.json")))["skipped"], 1);
+}
+
 TEST_F(Stream, ABrokenRowEndsTheRunWhereAskedAndKeepsWhatWasLearned) {
   const Outcome outcome = stream("small.toml --on-error stop", series(0, 20) + "broken\n" + series(20, 30, ""));
   EXPECT_EQ(outcome.code, 2);

@@ -61,6 +61,40 @@ TEST_F(Stream, MetricsArePrequential) {
   EXPECT_NEAR(line["naive_mse"], naive, 1e-6);
 }
 
+TEST_F(Stream, SaysWhenItHasBeenWorseThanTheLastValueForLong) {
+  // Nothing is learned; the last value is close, for the wave is slow.
+  std::string rows = "y\n";
+  for (int t = 0; t < 400; ++t) rows += std::to_string(std::sin(0.05 * t)) + "\n";
+  const std::string wild = "small.toml --set optimizer.rate=0 --set stream.rolling=20 --set stream.warn_rows=200";
+  const Outcome outcome = stream(wild, rows);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("[stream] after row 201 the last 200 forecasts have a mean squared error of"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.err.find("the run has diverged"), std::string::npos) << outcome.err;
+  EXPECT_NE(text_of(path("runs/small/log.txt")).find("the last 200 forecasts"), std::string::npos);
+  const auto result = nlohmann::json::parse(text_of(path("runs/small/result.json")));
+  EXPECT_EQ(result["worse_rows"], 380);
+  EXPECT_EQ(result["diverged"], true);
+  EXPECT_EQ(nlohmann::json::parse(lines_of(text_of(path("runs/small/metrics.jsonl"))).back())["worse_rows"], 380);
+  const Outcome good = stream("small.toml --set stream.difference=true --set stream.warn_rows=100", rows);
+  EXPECT_EQ(good.err.find("forecasts have"), std::string::npos) << good.err;
+}
+
+TEST_F(Stream, ManySlotsAreSavedAndGoOn) {
+  const std::string many = "small.toml --set stream.id=who --set stream.slots=10000";
+  const auto rows = [](int first, int last) {
+    std::string text = "who,y\n";
+    for (int t = first; t < last; ++t) text += fmt::format("{},{}\n", t % 7, value(t));
+    return text;
+  };
+  const Outcome whole = stream(many + " --set run.name=whole", rows(0, 60));
+  const Outcome first = stream(many, rows(0, 30));
+  const Outcome second = stream("--resume runs/small", rows(30, 60));
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(first.out + second.out, whole.out);
+}
+
 TEST_F(Stream, GoesOnBitForBitFromAPipe) {
   for (const std::string learner : {"", " --set learner.name=fptt --set learner.fptt.window_length=7"}) {
     std::filesystem::remove_all(path("runs"));
@@ -221,7 +255,7 @@ TEST_F(Stream, OtherCommandsKnowItsRuns) {
   ASSERT_EQ(stream("small.toml", series(0, 60)).code, 0);
   const Outcome inspected = run("inspect runs/small");
   EXPECT_EQ(inspected.code, 0) << inspected.err;
-  EXPECT_NE(inspected.out.find("online.state_0"), std::string::npos) << inspected.out;
+  EXPECT_NE(inspected.out.find("online.states"), std::string::npos) << inspected.out;
   const Outcome plotted = run("plot runs/small");
   EXPECT_EQ(plotted.code, 0) << plotted.err;
   EXPECT_NE(plotted.out.find("rolling mse"), std::string::npos) << plotted.out;

@@ -146,6 +146,33 @@ TEST_F(MpiTest, ARankThatIsKilledEndsTheOthersAndTheRunGoesOn) {
   EXPECT_EQ(result("run")["iterations"], done + 20);
 }
 
+TEST_F(MpiTest, ARankThatIsStoppedEndsTheOthersAfterTheTimeout) {
+  write_config("name = \"bptt\"\n");
+  const std::string train =
+      " train run.toml --quiet --set train.iterations=100000000 --set run.directory=run --set run.rank_timeout=2";
+  // Either rank may be the one that is stopped, as soon as there is a checkpoint.
+  for (const int stopped : {0, 1}) {
+    std::filesystem::remove_all(path("run"));
+    const auto program = [&](int rank) {
+      return "sh -c 'echo $$ >pid" + std::to_string(rank) + "; exec " + THROUGHTIME_COMMAND + train + "'";
+    };
+    const Outcome outcome = shell(
+        "(while [ ! -s run/checkpoints/last.safetensors ]; do sleep 0.05; done; "
+        "kill -STOP $(cat pid" +
+        std::to_string(stopped) + ")) & timeout 60 " + mpirun(1) + program(0) + " : -n 1 " + program(1) +
+        " </dev/null");
+    EXPECT_NE(outcome.code, 0);
+    EXPECT_NE(outcome.code, 124) << "nobody gave up";
+    EXPECT_NE(outcome.err.find("rank " + std::to_string(1 - stopped) + ": has waited 2 s for the other ranks"),
+              std::string::npos)
+        << outcome.err;
+    const std::int64_t done =
+        std::stoll(read_tensors(path("run/checkpoints/last.safetensors"), true).metadata.at("throughtime.iteration"));
+    const Outcome resumed = run("train --resume run --quiet --set train.iterations=" + std::to_string(done + 10));
+    EXPECT_EQ(resumed.code, 0) << resumed.err;
+  }
+}
+
 TEST_F(MpiTest, ASignalStopsAllRanksWithACheckpoint) {
   write_config("name = \"bptt\"\n");
   const Outcome outcome = shell(mpirun(2) + THROUGHTIME_COMMAND +

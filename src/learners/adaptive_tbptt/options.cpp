@@ -26,8 +26,8 @@ void check_lengths(const AdaptiveTbpttConfig& config) {
 void describe(EstimateConfig& config, OptionList& list) {
   list.add("delta", config.delta, "estimates: relative bias of the gradient that is tolerated",
            {.low = 0, .high = 1, .open_low = true, .open_high = true});
-  list.add("shortest", config.shortest, "estimates: K_min", at_least(1));
-  list.add("longest", config.longest, "estimates: K_max", at_least(1));
+  list.add("shortest", config.shortest, "estimates: K_min", between(1, truncation_limit));
+  list.add("longest", config.longest, "estimates: K_max", between(1, truncation_limit));
   list.add("lags", config.lags,
            "estimates: R, the largest lag; 0: 100, or what a row of the data has after the burn-in", at_least(0));
   list.add("tail", config.tail, "estimates: tau, beta comes from the lags tau to R; 0: the integer part of 0.9 R",

@@ -66,9 +66,13 @@ class StepPredictor {
   std::span<const double> all() const { return predictions_; }
 
   void archive(Archive& archive) {
-    for (std::size_t slot = 0; slot < states_.size(); ++slot)
-      archive.buffer(fmt::format("state_{}", slot), engine_, states_[slot]);
+    const std::size_t state = elements(engine_.model().state_size());
+    std::vector<double> numbers(states_.size() * state);  // [B, S], one list for however many slots
+    const auto of_slot = [&](std::size_t slot) { return std::span(numbers).subspan(slot * state, state); };
+    for (std::size_t slot = 0; slot < states_.size(); ++slot) engine_.read(states_[slot], of_slot(slot));
+    archive.number_list("states", numbers, numbers.size());
     archive.number_list("predictions", predictions_, predictions_.size());
+    for (std::size_t slot = 0; slot < states_.size(); ++slot) engine_.write(states_[slot], of_slot(slot));
   }
 
  private:

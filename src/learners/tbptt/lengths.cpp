@@ -40,6 +40,8 @@ Lengths window_lengths(const TbpttConfig& config) {
   if (config.losses < 1 || config.losses > config.steps)
     refuse("tbptt", "losses must be between 1 and steps ({}), got {}", config.steps, config.losses);
   if (config.stride < 1) refuse("tbptt", "stride must be at least 1, got {}", config.stride);
+  require_range("tbptt", "steps", config.steps, 1, truncation_limit);
+  require_range("tbptt", "stride", config.stride, 1, truncation_limit);
   return {config.steps, config.losses, config.stride};
 }
 

@@ -12,7 +12,7 @@ struct Lengths {
   int ahead = 0;  // further steps whose losses flow into the window
 };
 
-inline constexpr int truncation_limit = 1'000'000'000;  // 2K + 1 steps can be counted
+inline constexpr int truncation_limit = 500'000'000;  // 3K + 1 steps, a window and a stride, can be counted
 
 /// Of a preset at truncation K; refuses custom, which has no K.
 Lengths preset_lengths(TbpttPreset preset, int k);

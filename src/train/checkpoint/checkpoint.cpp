@@ -52,12 +52,17 @@ void SavingArchive::reject(const std::string& what) const {
   fail("checkpoint", "{}, so no checkpoint was written and the last good one is kept", what);
 }
 
+LoadingArchive::LoadingArchive(const TensorFile& file) {
+  tensors_.reserve(file.tensors.size());
+  for (const Tensor& tensor : file.tensors) tensors_.emplace(tensor.name, &tensor);
+}
+
 const Tensor& LoadingArchive::find(const std::string& name) const {
-  const Tensor* tensor = file_.find(name);
-  if (tensor == nullptr)
+  const auto tensor = tensors_.find(name);
+  if (tensor == tensors_.end())
     refuse("checkpoint", "there is no '{}' in it; it was written by another version or for another configuration",
            name);
-  return *tensor;
+  return *tensor->second;
 }
 
 void LoadingArchive::buffer(std::string_view name, Engine& engine, Buffer buffer) {

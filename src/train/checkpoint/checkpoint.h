@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 
 #include "throughtime/archive.h"
 #include "train/checkpoint/safetensors.h"
@@ -28,7 +30,7 @@ class SavingArchive final : public Archive {
 /// that holds what its field cannot be.
 class LoadingArchive final : public Archive {
  public:
-  explicit LoadingArchive(const TensorFile& file) : file_(file) {}
+  explicit LoadingArchive(const TensorFile& file);
   void buffer(std::string_view name, Engine& engine, Buffer buffer) override;
   void parameters(Engine& engine, Buffer parameters) override;
 
@@ -36,7 +38,7 @@ class LoadingArchive final : public Archive {
   void integers(std::string_view name, std::vector<std::int64_t>& values) override;
   void numbers(std::string_view name, std::vector<double>& values) override;
   const Tensor& find(const std::string& name) const;
-  const TensorFile& file_;
+  std::unordered_map<std::string_view, const Tensor*> tensors_;  // of the file, which outlives it
 };
 
 /// The checkpoints of a run: `last`, the one before it, and `best`. A crash at any moment leaves at least one of the

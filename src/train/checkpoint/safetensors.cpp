@@ -16,7 +16,7 @@
 namespace throughtime {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;  // finds a name among many at once; whoever wants an order keeps it
 
 constexpr std::size_t length_bytes = 8;  // of the header's length, at the start of the file
 constexpr std::uint64_t longest_header = std::uint64_t{100} << 20;
@@ -58,20 +58,58 @@ std::size_t checksum_position(const std::string& header) {
 }
 
 std::string make_header(const TensorFile& file) {
-  Json header = Json::object();
+  const auto json = [](const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); };
+  Json metadata = {{checksum_key, empty_checksum}};
   for (const auto& [key, value] : file.metadata)
-    if (key != checksum_key) header[metadata_key][key] = value;
-  header[metadata_key][checksum_key] = empty_checksum;
+    if (key != checksum_key) metadata[key] = value;
+  std::string text = fmt::format("{{{}:{}", json(metadata_key), json(metadata));
   std::size_t begin = 0;
   for (const Tensor& tensor : file.tensors) {
     const std::size_t end = begin + tensor.data.size();
-    header[tensor.name] = {{"dtype", tensor.type}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+    text += fmt::format(R"(,{}:{{"dtype":{},"shape":[{}],"data_offsets":[{},{}]}})", json(tensor.name),
+                        json(tensor.type), fmt::join(tensor.shape, ","), begin, end);
     begin = end;
   }
-  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
 }
+
+/// Hears the names of a header, in their order, and how deep it is nested.
+class NameCollector final : public nlohmann::json_sax<Json> {
+ public:
+  explicit NameCollector(std::vector<std::string>& names) : names_(names) {}
+  int deepest() const { return deepest_; }
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool start_array(std::size_t) override { return enter(); }
+  bool end_array() override { return leave(); }
+  bool key(string_t& name) override {
+    if (depth_ == 1) names_.push_back(name);
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  bool enter() {
+    deepest_ = std::max(deepest_, ++depth_);
+    return depth_ <= 4;  // deeper than the format has, and than anybody need look
+  }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+  std::vector<std::string>& names_;
+  int depth_ = 0, deepest_ = 0;
+};
 
 /// The reader: every refusal begins with the path.
 class Reader {
@@ -85,12 +123,13 @@ class Reader {
   TensorFile read(bool require_checksum) {
     read_header();
     TensorFile file;
-    const Json header = parse_header();
-    for (const auto& [key, value] : header.items()) {
-      if (key == metadata_key)
-        read_metadata(value, file);
+    std::vector<std::string> names;
+    const Json header = parse_header(names);
+    for (const std::string& name : names) {
+      if (name == metadata_key)
+        read_metadata(header[name], file);
       else
-        file.tensors.push_back(read_entry(key, value));
+        file.tensors.push_back(read_entry(name, header[name]));
     }
     check_cover(file);
     for (Tensor& tensor : file.tensors) load(tensor);
@@ -121,17 +160,18 @@ class Reader {
     data_size_ = size_ - length_bytes - length;
   }
 
-  Json parse_header() const {
-    std::set<std::string> names;
-    const auto look = [&](int depth, Json::parse_event_t event, Json& parsed) {
-      if (depth > 3) bad("the header is nested deeper than the format allows");
-      if (event == Json::parse_event_t::key && depth == 1 && !names.insert(parsed.get<std::string>()).second)
-        bad("the name '{}' occurs twice", parsed.get<std::string>());
-      return true;
-    };
+  /// `names`: in the order of the header. Without a callback of the parser, which looks at all names before it for
+  /// each.
+  Json parse_header(std::vector<std::string>& names) const {
+    NameCollector collector(names);
+    Json::sax_parse(header_, &collector);  // what is no JSON is refused below
+    if (collector.deepest() > 3) bad("the header is nested deeper than the format allows");
+    std::set<std::string_view> known;
+    for (const std::string& name : names)
+      if (!known.insert(name).second) bad("the name '{}' occurs twice", name);
     Json header;
     try {
-      header = Json::parse(header_, look);
+      header = Json::parse(header_);
     } catch (const Json::exception& error) {
       bad("the header is not JSON: {}", error.what());
     }

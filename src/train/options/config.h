@@ -13,6 +13,7 @@
 #include "throughtime/model.h"
 #include "throughtime/optimizer.h"
 #include "throughtime/task.h"
+#include "train/stream/scaling.h"
 
 namespace throughtime {
 
@@ -55,6 +56,7 @@ struct RunOptions {
   int threads = 0;        // 0: one per core
   std::string directory;  // empty: runs/NAME
   std::int64_t checkpoint_every = 1000;
+  double rank_timeout = 600;  // seconds that a rank waits for the others; 0: for ever
 };
 
 /// What becomes of a row that cannot be read: it is reported and skipped, or it ends the run.
@@ -64,12 +66,13 @@ constexpr auto names_of(OnError) { return choice_names("skip", "stop"); }
 /// Of `throughtime stream`; columns, horizon and standardisation are those of the series task.
 struct StreamOptions {
   RowFormat format = RowFormat::csv;
-  std::string id;               // column that tells streams apart; empty: there is one
-  int slots = 1;                // streams at once
-  bool difference = false;      // the model predicts how a target changes, not what it becomes
-  std::int64_t scale_rows = 0;  // rows after which means and deviations stay as they are; 0: never
+  std::string id;           // column that tells streams apart; empty: there is one
+  int slots = 1;            // streams at once
+  bool difference = false;  // the model predicts how a target changes, not what it becomes
+  ScaleOptions scales;      // of the columns; `active` is task.series.standardise
   OnError on_error = OnError::skip;
-  int rolling = 100;  // rows of the rolling error
+  int rolling = 100;              // rows of the rolling error
+  std::int64_t warn_rows = 1000;  // forecasts in a row, worse than naive ones, after which it is said; 0: never
   std::int64_t metrics_every = 100;
   double checkpoint_seconds = 60;
 };

@@ -126,6 +126,9 @@ void describe(RunOptions& config, OptionList& list) {
   list.add("checkpoint_every", config.checkpoint_every,
            "iterations between checkpoints; 0: only at the end, at a stop and at a better validation", at_least(0));
   list.used_by(UserKind::command, {"train"});
+  list.add("rank_timeout", config.rank_timeout,
+           "several ranks: seconds that one waits for the others before the run ends; 0: for ever", at_least(0));
+  list.used_by(UserKind::command, {"train"});
 }
 
 void describe(StreamOptions& config, OptionList& list) {
@@ -136,11 +139,17 @@ void describe(StreamOptions& config, OptionList& list) {
            between(1, 65536));
   list.add("difference", config.difference,
            "the model predicts how much a target changes over the horizon, not what it becomes");
-  list.add("scale_rows", config.scale_rows,
+  list.add("scaling", config.scales.scaling,
+           "task.series.standardise: what running means and deviations make of the past (docs/streams.md)");
+  list.add("scale_memory", config.scales.memory, "robust and forgetting scales: rows that they remember",
+           at_least(100));
+  list.add("scale_rows", config.scales.rows,
            "task.series.standardise: rows after which means and deviations stay as they are; 0: they go on",
            at_least(0));
   list.add("on_error", config.on_error, "a row that cannot be read is reported and skipped, or ends the run");
   list.add("rolling", config.rolling, "rows of the rolling error", between(1, 1e6));
+  list.add("warn_rows", config.warn_rows,
+           "rows worse than the last value by a tenth or more, after which a warning says so; 0: never", at_least(0));
   list.add("metrics_every", config.metrics_every, "rows between lines of metrics.jsonl", at_least(1));
   list.add("checkpoint_seconds", config.checkpoint_seconds,
            "seconds between checkpoints; 0: only at the end and at signals", at_least(0));

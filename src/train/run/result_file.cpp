@@ -94,6 +94,7 @@ std::string result_json(const RunResult& result, const std::string& run) {
   }
   if (result.best_test) put(line["best"], "test", *result.best_test);
   line["end"] = name_of(result.end);
+  line["diverged"] = !divergence(result).empty();
   line["engine"] = plan.engine;
   line["threads"] = plan.threads;
   if (plan.ranks > 1) line["ranks"] = plan.ranks;

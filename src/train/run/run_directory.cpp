@@ -23,10 +23,21 @@ constexpr const char* lock_name = ".lock";
 
 /// What may change between two parts of a run: how long it goes on, what is written down and where its data lies now,
 /// not what is computed. Stars stand for the name of a task.
-constexpr const char* changeable_options[] = {
-    "train.iterations", "train.epochs",         "train.patience",           "run.threads",  "run.checkpoint_every",
-    "task.data",        "task.*.path",          "task.*.target_path",       "task.*.files", "stream.format",
-    "stream.on_error",  "stream.metrics_every", "stream.checkpoint_seconds"};
+constexpr const char* changeable_options[] = {"train.iterations",
+                                              "train.epochs",
+                                              "train.patience",
+                                              "run.threads",
+                                              "run.checkpoint_every",
+                                              "task.data",
+                                              "task.*.path",
+                                              "task.*.target_path",
+                                              "task.*.files",
+                                              "stream.format",
+                                              "stream.on_error",
+                                              "stream.metrics_every",
+                                              "stream.checkpoint_seconds",
+                                              "stream.warn_rows",
+                                              "run.rank_timeout"};
 
 bool is_changeable(const std::string& key) {
   const std::size_t first = key.find('.'), last = key.rfind('.');

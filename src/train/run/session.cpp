@@ -132,6 +132,7 @@ std::string ImportShare::text() const {
 
 RunResult train_run(const RunConfig& config, Observer& observer, bool force, bool test,
                     const std::shared_ptr<Communicator>& ranks) {
+  if (ranks) ranks->set_patience(config.run.rank_timeout);
   require_same_config(ranks.get(), config);
   RunDirectory directory(run_directory(config));
   on_first_rank(ranks.get(), [&] { directory.require_free(force); });
@@ -148,6 +149,7 @@ RunResult resume_run(const std::filesystem::path& run, const std::vector<std::st
            run.string());
   RunDirectory directory(run);
   const RunConfig config = directory.load_config(overrides);
+  if (ranks) ranks->set_patience(config.run.rank_timeout);
   require_same_config(ranks.get(), config);
   CheckpointStore checkpoints = directory.checkpoints();
   on_first_rank(ranks.get(), [&] {

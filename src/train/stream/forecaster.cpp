@@ -12,6 +12,7 @@ namespace throughtime {
 namespace {
 
 constexpr const char* speaker = "stream";
+constexpr float largest_unscaled = 1e15f;  // sums of a few squares of it are numbers of single precision
 
 const RunConfig& checked(const RunConfig& config) {
   if (config.task.name != "series")
@@ -37,6 +38,12 @@ OnlineConfig online_config(const RunConfig& config) {
           .steps_per_epoch = config.train.iterations_per_epoch,
           .slots = config.stream.slots,
           .seed = config.train.seed};
+}
+
+ScaleOptions scale_options(const RunConfig& config) {
+  ScaleOptions options = config.stream.scales;
+  options.active = config.task.series.standardise;
+  return options;
 }
 
 double mean_square(const std::vector<double>& prediction, const std::vector<float>& target) {
@@ -70,10 +77,11 @@ StreamForecaster::StreamForecaster(const RunConfig& config)
       engine_(make_engine(model_, make_engine_config(config.run))),
       online_(std::make_unique<OnlineLearner>(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                                               online_config(config))),
-      input_scales_(inputs_, config.task.series.standardise, config.stream.scale_rows),
-      target_scales_(targets_, config.task.series.standardise, config.stream.scale_rows),
+      input_scales_(inputs_, scale_options(config)),
+      target_scales_(targets_, scale_options(config)),
       error_(config.stream.rolling),
       naive_(config.stream.rolling),
+      watch_(config.stream.rolling, config.stream.warn_rows),
       streams_(elements(config.stream.slots)),
       prediction_(targets_),
       wanted_(targets_) {
@@ -125,7 +133,30 @@ void StreamForecaster::count_skipped() {
   ++counts_.skipped;
 }
 
+/// Finite numbers that would still end the stream, and every attempt to resume it: a change that is none in single
+/// precision, and an unscaled value whose square is none. Looked at before anything is changed.
+void StreamForecaster::require_sound(const StreamRow& row) const {
+  if (row.ends) return;
+  const auto too_large = [](float value) { return std::abs(value) > largest_unscaled; };
+  if (!config_.task.series.standardise)
+    for (const std::vector<float>* values : {&row.inputs, &row.targets})
+      if (const auto value = std::ranges::find_if(*values, too_large); value != values->end())
+        refuse(speaker, "{:g} is too large for a model without task.series.standardise; the largest is {:g}", *value,
+               largest_unscaled);
+  const auto known = slots_.find(row.id);
+  if (known == slots_.end() || !config_.stream.difference || !row.has_targets) return;
+  const Stream& stream = streams_[known->second];
+  const Pending& due = stream.pending[elements(stream.rows) % stream.pending.size()];
+  if (stream.rows < static_cast<std::int64_t>(horizon_) || !due.has_last) return;
+  for (std::size_t i = 0; i < targets_; ++i)
+    if (!std::isfinite(static_cast<float>(row.targets[i] - due.last[i])))
+      refuse(speaker, "the change from {:g} to {:g} is larger than any number of single precision", due.last[i],
+             row.targets[i]);
+}
+
 const std::vector<double>& StreamForecaster::take(const StreamRow& row) {
+  require_sound(row);
+  news_ = NaiveWatch::News::none;
   ++counts_.rows;
   if (row.ends) {
     if (const auto known = slots_.find(row.id); known != slots_.end()) end(known->second);
@@ -136,6 +167,7 @@ const std::vector<double>& StreamForecaster::take(const StreamRow& row) {
   const int slot = static_cast<int>(&stream - streams_.data());
   stream.last_row = counts_.rows;
   input_scales_.add(row.inputs);
+  if (targets_are_seen(row)) target_scales_.add(row.targets);
   answer(stream, slot, row, now_);
   // What waits at this row's place is `horizon` rows old: the row holds its target.
   Pending& waiting = stream.pending[elements(stream.rows) % stream.pending.size()];
@@ -187,7 +219,9 @@ void StreamForecaster::answer(Stream& stream, int slot, const StreamRow& row, Pe
 void StreamForecaster::judge(const Pending& pending, const StreamRow& row) {
   if (!row.has_targets) return;
   error_.add(mean_square(pending.prediction, row.targets));
-  if (pending.has_last) naive_.add(mean_square(pending.last, row.targets));
+  if (!pending.has_last) return;
+  naive_.add(mean_square(pending.last, row.targets));
+  news_ = watch_.add(mean_square(pending.prediction, row.targets), mean_square(pending.last, row.targets));
 }
 
 void StreamForecaster::learn(int slot, const Pending& pending, const StreamRow& row) {
@@ -195,10 +229,28 @@ void StreamForecaster::learn(int slot, const Pending& pending, const StreamRow& 
   if (usable) {
     for (std::size_t i = 0; i < targets_; ++i)
       wanted_[i] = static_cast<float>(row.targets[i] - (config_.stream.difference ? pending.last[i] : 0.0));
-    target_scales_.add(wanted_);
+    if (!targets_are_seen(row)) target_scales_.add(wanted_);
     for (std::size_t i = 0; i < targets_; ++i) wanted_[i] = target_scales_.scaled(i, wanted_[i]);
   }
   online_->learn(slot, {.reals = pending.input}, usable ? StepTarget{.values = wanted_} : StepTarget{});
+}
+
+/// Shows every number of a stream, in an order that stays the same.
+template <class Action>
+void StreamForecaster::for_numbers(Stream& stream, const Action& action) {
+  for (double& value : stream.last) action(value);
+  for (Pending& pending : stream.pending) {
+    for (float& value : pending.input) {
+      double number = value;
+      action(number);
+      value = static_cast<float>(number);
+    }
+    for (double& value : pending.prediction) action(value);
+    for (double& value : pending.last) action(value);
+    double has_last = pending.has_last ? 1 : 0;
+    action(has_last);
+    pending.has_last = has_last != 0;
+  }
 }
 
 void StreamForecaster::archive(Archive& archive) {
@@ -212,6 +264,7 @@ void StreamForecaster::archive(Archive& archive) {
   scoped("target_scales", target_scales_);
   scoped("error", error_);
   scoped("naive", naive_);
+  scoped("watch", watch_);
   archive.integer("rows", counts_.rows);
   archive.integer("skipped", counts_.skipped);
   archive.integer("streams", counts_.streams);
@@ -219,38 +272,34 @@ void StreamForecaster::archive(Archive& archive) {
   archive_streams(archive);
 }
 
+/// Few lists for however many slots: a file with a tensor for each would take long to read.
 void StreamForecaster::archive_streams(Archive& archive) {
+  std::vector<std::int64_t> places, letters;  // of each slot: open, rows, last row, has_last, letters of its id
+  std::vector<double> numbers;                // likewise: its last targets, then what is pending
+  for (Stream& stream : streams_) {
+    places.insert(places.end(), {stream.open, stream.rows, stream.last_row, stream.has_last,
+                                 static_cast<std::int64_t>(stream.id.size())});
+    letters.insert(letters.end(), stream.id.begin(), stream.id.end());
+    for_numbers(stream, [&](double& number) { numbers.push_back(number); });
+  }
+  archive.integer_list("slots", places, places.size());
+  archive.integer_list("ids", letters, {0, streams_.size() * RecordCutter::longest_line}, between(-128, 255));
+  archive.number_list("pending", numbers, numbers.size());
   slots_.clear();
+  auto place = places.begin();
+  auto letter = letters.begin();
+  auto number = numbers.begin();
   for (std::size_t slot = 0; slot < streams_.size(); ++slot) {
     Stream& stream = streams_[slot];
-    const Archive::Scope scope(archive, fmt::format("slot_{}", slot));
-    std::vector<char> letters(stream.id.begin(), stream.id.end());
-    archive.integer_list("id", letters, {0, RecordCutter::longest_line}, between(-128, 255));
-    stream.id.assign(letters.begin(), letters.end());
-    archive.flag("open", stream.open);
-    archive.integer("rows", stream.rows);
-    archive.integer("last_row", stream.last_row);
-    archive.flag("has_last", stream.has_last);
-    std::vector<double> numbers = stream.last;  // then each pending prediction: its input, prediction, last and flag
-    for (const Pending& pending : stream.pending) {
-      numbers.insert(numbers.end(), pending.input.begin(), pending.input.end());
-      numbers.insert(numbers.end(), pending.prediction.begin(), pending.prediction.end());
-      numbers.insert(numbers.end(), pending.last.begin(), pending.last.end());
-      numbers.push_back(pending.has_last ? 1.0 : 0.0);
-    }
-    archive.number_list("pending", numbers, numbers.size());
-    auto from = numbers.begin();
-    const auto take = [&](auto& to) {
-      std::copy_n(from, to.size(), to.begin());
-      from += static_cast<std::ptrdiff_t>(to.size());
-    };
-    take(stream.last);
-    for (Pending& pending : stream.pending) {
-      take(pending.input);
-      take(pending.prediction);
-      take(pending.last);
-      pending.has_last = *from++ != 0;
-    }
+    stream.open = *place++ != 0;
+    stream.rows = *place++;
+    stream.last_row = *place++;
+    stream.has_last = *place++ != 0;
+    const std::int64_t size = *place++;
+    if (size > letters.end() - letter) archive.refuse_together("the names of the streams are cut short");
+    stream.id.assign(letter, letter + size);
+    letter += size;
+    for_numbers(stream, [&](double& value) { value = *number++; });
     if (stream.open && !slots_.emplace(stream.id, static_cast<int>(slot)).second)
       archive.refuse_together("two slots have the same stream");
   }

@@ -9,6 +9,7 @@
 #include "data/row_parser.h"
 #include "throughtime/online.h"
 #include "train/options/config.h"
+#include "train/stream/naive_watch.h"
 #include "train/stream/prequential.h"
 #include "train/stream/running_scales.h"
 
@@ -29,6 +30,7 @@ class StreamForecaster {
   explicit StreamForecaster(const RunConfig& config);
 
   /// The prediction for a row, made before anything is learned from it [targets]. Fails when it is no finite number.
+  /// Refuses a row that no model could take, and is then as before it.
   const std::vector<double>& take(const StreamRow& row);
   /// The same without learning; refuses a stream that has no slot.
   const std::vector<double>& predict(const StreamRow& row);
@@ -38,6 +40,9 @@ class StreamForecaster {
   const StreamCounts& counts() const { return counts_; }
   const PrequentialMean& error() const { return error_; }  // squared, mean over the targets
   const PrequentialMean& naive() const { return naive_; }  // of the last value known when the prediction was made
+  const NaiveWatch& watch() const { return watch_; }       // compares the two
+  /// What the watch had to say after the last row.
+  NaiveWatch::News news() const { return news_; }
   OnlineLearner& online() { return *online_; }
   const Engine& engine() const { return *engine_; }
   /// Rows that the stream of an id has brought; 0 where it has no slot.
@@ -62,13 +67,21 @@ class StreamForecaster {
     std::vector<Pending> pending;  // [max(1, horizon)]: that of row r at r % size
   };
 
+  void require_sound(const StreamRow& row) const;
   Stream& slot_of(const StreamRow& row);
   void begin(int slot, const std::string& id);
   void end(int slot);
+  /// A row's targets are known before its answer, and are what the model predicts: their scale is that of all rows
+  /// seen, not of those alone that have been learned from.
+  bool targets_are_seen(const StreamRow& row) const {
+    return horizon_ > 0 && row.has_targets && !config_.stream.difference;
+  }
   void remember(Stream& stream, const StreamRow& row);
   void answer(Stream& stream, int slot, const StreamRow& row, Pending& pending);
   void judge(const Pending& pending, const StreamRow& row);
   void learn(int slot, const Pending& pending, const StreamRow& row);
+  template <class Action>
+  static void for_numbers(Stream& stream, const Action& action);
   void archive_streams(Archive& archive);
 
   RunConfig config_;
@@ -79,6 +92,8 @@ class StreamForecaster {
   std::unique_ptr<OnlineLearner> online_;
   RunningScales input_scales_, target_scales_;
   PrequentialMean error_, naive_;
+  NaiveWatch watch_;
+  NaiveWatch::News news_ = NaiveWatch::News::none;
   StreamCounts counts_;
   std::vector<Stream> streams_;  // [slots]
   std::unordered_map<std::string, int> slots_;

@@ -86,8 +86,8 @@ StreamRun::StreamRun(const std::filesystem::path& path, const std::vector<std::s
 
 void StreamRun::open_files(const RecordLengths& lengths) {
   log_ = std::make_unique<RunLog>(directory_->log());
-  std::vector<std::string> columns = {"rolling_mse", "mse",     "naive_rolling_mse", "naive_mse",
-                                      "loss",        "updates", "skipped",           "streams"};
+  std::vector<std::string> columns = {"rolling_mse", "mse",     "naive_rolling_mse", "naive_mse", "loss",
+                                      "updates",     "skipped", "streams",           "worse_rows"};
   for (const Diagnostic& diagnostic : forecaster_->online().diagnostics())
     if (diagnostic.name != rows_name) columns.push_back(diagnostic.name);
   columns.emplace_back("seconds");
@@ -175,7 +175,25 @@ void StreamRun::take_record(std::string_view record, bool overlong, StreamObserv
   } catch (const InvalidInput& error) {
     return skip(without_speaker(error.what()), observer);
   }
+  tell_news(observer);
   if (learns_ && forecaster_->counts().rows % config_.stream.metrics_every == 0) write_metrics();
+}
+
+void StreamRun::tell_news(StreamObserver& observer) {
+  const NaiveWatch::News news = forecaster_->news();
+  if (!learns_ || news == NaiveWatch::News::none) return;
+  const NaiveWatch& watch = forecaster_->watch();
+  const std::string line =
+      news == NaiveWatch::News::better
+          ? fmt::format("after row {} forecasts are no longer worse than the last value", row_number())
+          : fmt::format(
+                "after row {} the last {} forecasts have a mean squared error of {:.4g}, the last value {:.4g}{}",
+                row_number(), watch.worse(), watch.error(), watch.naive(),
+                config_.stream.difference || config_.task.series.horizon == 0
+                    ? "; try a lower optimizer.rate"
+                    : "; try stream.difference=true, or a lower optimizer.rate");
+  log_->line(line);
+  observer.on_news(line);
 }
 
 void StreamRun::skip(const std::string& why, StreamObserver& observer) {
@@ -214,7 +232,8 @@ MetricFields StreamRun::metrics() {
                          {"loss", forecaster_->online().take_mean_loss()},
                          {"updates", static_cast<double>(forecaster_->online().updates()), true},
                          {"skipped", static_cast<double>(counts.skipped), true},
-                         {"streams", static_cast<double>(counts.streams), true}};
+                         {"streams", static_cast<double>(counts.streams), true},
+                         {"worse_rows", static_cast<double>(forecaster_->watch().worse()), true}};
   for (const Diagnostic& diagnostic : forecaster_->online().diagnostics())
     if (diagnostic.name != rows_name) fields.push_back({diagnostic.name, diagnostic.value});
   fields.push_back({"seconds", seconds_});
@@ -262,6 +281,8 @@ std::string StreamRun::summary_json() const {
                      {"rolling_mse", forecaster_->error().rolling()},
                      {"naive_mse", forecaster_->naive().cumulative()},
                      {"naive_rolling_mse", forecaster_->naive().rolling()},
+                     {"worse_rows", forecaster_->watch().worse()},
+                     {"diverged", forecaster_->watch().diverged()},
                      {"iterations", counts.rows},  // from here on what reports look for in every run
                      {"metric", "mse"},
                      {"metrics", {{"test_mse", forecaster_->error().cumulative()}}},

@@ -21,6 +21,8 @@ class StreamObserver {
   virtual void on_row(const StreamRow& row, std::int64_t number, const std::vector<double>& prediction) = 0;
   /// A row could not be read and was skipped; of many only some are `worth_a_line`.
   virtual void on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) = 0;
+  /// Forecasts have been worse than the last value for long, or no longer are.
+  virtual void on_news(const std::string& line) { (void)line; }
   /// The input was replaced and is read from its front.
   virtual void on_begins_again(std::int64_t rows) { (void)rows; }
   /// No row is waiting: whoever reads the answers should have them now.
@@ -62,6 +64,7 @@ class StreamRun {
   StreamEnd take_all(RowFeed& feed, StreamObserver& observer);
   void begin_again(RecordCutter& cutter, StreamObserver& observer);
   void take_record(std::string_view record, bool overlong, StreamObserver& observer);
+  void tell_news(StreamObserver& observer);
   void skip(const std::string& why, StreamObserver& observer);
   std::int64_t row_number() const { return forecaster_->counts().rows - rows_before_; }
   void look_at_clock(StreamObserver& observer);

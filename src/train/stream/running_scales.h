@@ -6,28 +6,40 @@
 #include <vector>
 
 #include "throughtime/archive.h"
+#include "train/stream/moments.h"
+#include "train/stream/scaling.h"
 
 namespace throughtime {
 
-/// Means and deviations of columns, learned as rows arrive (Welford). Scaled values are limited to +- 10 deviations.
-/// Before two different rows are known every scaled value is 0 and stands for the mean.
+/// Means and deviations of columns, learned as rows arrive. Scaled values are limited to +- 10 deviations. Before two
+/// different rows are known every scaled value is 0 and stands for the mean.
 class RunningScales {
  public:
-  /// `rows`: after that many they stay as they are; 0: never. Not `active`: values stay what they are.
-  RunningScales(std::size_t columns, bool active, std::int64_t rows);
+  RunningScales(std::size_t columns, const ScaleOptions& options) : options_(options), columns_(columns) {}
 
   void add(std::span<const float> values);
   float scaled(std::size_t column, double value) const;
   double undone(std::size_t column, double value) const;
-  double mean(std::size_t column) const { return mean_[column]; }
-  double deviation(std::size_t column) const;
+  double mean(std::size_t column) const { return columns_[column].scale.mean; }
+  double deviation(std::size_t column) const { return columns_[column].scale.deviation(); }
   void archive(Archive& archive);
 
  private:
-  bool active_;
-  std::int64_t rows_;
-  std::int64_t count_ = 0;
-  std::vector<double> mean_, squares_;  // squares: sum of (value - mean)^2
+  struct Column {
+    Moments scale;
+    std::int64_t run = 0;  // wild values in a row, the last one among them
+    Moments block;         // the last rows
+    Moments calm;          // whole blocks before them, for which the scale is much too wide
+    std::int64_t calm_blocks = 0;
+    std::int64_t patience = 5;  // such blocks that are waited for
+    double earlier = 0;         // deviation before it was measured anew
+  };
+  static void add_robust(Column& column, double value);
+  static void end_block(Column& column);
+
+  ScaleOptions options_;
+  std::int64_t rows_ = 0;
+  std::vector<Column> columns_;
 };
 
 }  // namespace throughtime

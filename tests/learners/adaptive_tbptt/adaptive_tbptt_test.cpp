@@ -282,6 +282,14 @@ TEST(AdaptiveTbpttConfig, SaysHowItTakesAStream) {
   EXPECT_EQ(stream_needs(config).look_back, 5 + 20 + 1000);
   config.estimate.longest = 1000;
   EXPECT_EQ(stream_needs(config).look_back, 2001 + 16);  // and what the ring may lie before it
+  for (config.estimate.longest = 500'000'000; const TbpttPreset preset : {TbpttPreset::paper, TbpttPreset::double_tf}) {
+    config.preset = preset;  // the longest that there is: window, stride and their sum can be counted
+    EXPECT_GE(stream_needs(config).look_back, 999'999'999);
+    EXPECT_LT(std::int64_t{stream_needs(config).look_back} + stream_needs(config).steps, 2'147'483'647);
+  }
+  config.estimate.longest = 2'147'483'647;
+  EXPECT_REFUSED(stream_needs(config), "longest (K_max) must be between 1 and 500000000, got 2147483647");
+  config.estimate.longest = 1000;
   config.preset = TbpttPreset::buffer;
   EXPECT_REFUSED(stream_needs(config), "[adaptive_tbptt] the preset 'buffer' looks ahead");
   config.preset = TbpttPreset::custom;

@@ -52,6 +52,24 @@ TEST(Safetensors, ReadsBackWhatItWrote) {
   EXPECT_EQ(back.find("nothing"), nullptr);
 }
 
+/// Minutes where a name is looked for among all others.
+TEST(Safetensors, ManyTensorsKeepTheirOrder) {
+  const ScratchDirectory scratch;
+  TensorFile file;
+  for (int i = 0; i < 100'000; ++i) {
+    const double value = i;
+    file.tensors.push_back(double_tensor("tensor " + std::to_string(i * 7919 % 100'000), {1}, {&value, 1}));
+  }
+  const std::filesystem::path path = scratch / "many.safetensors";
+  write_tensors(path, file);
+  const TensorFile read = read_tensors(path, true);
+  ASSERT_EQ(read.tensors.size(), file.tensors.size());
+  for (std::size_t i = 0; i < file.tensors.size(); i += 997) {
+    EXPECT_EQ(read.tensors[i].name, file.tensors[i].name);
+    EXPECT_EQ(real_values(read.tensors[i]), real_values(file.tensors[i]));
+  }
+}
+
 TEST(Safetensors, HeaderIsPaddedToEightBytes) {
   const ScratchDirectory directory;
   write_tensors(directory / "a", sample());

@@ -39,6 +39,35 @@ TEST(ResultFile, ReadsBackWhatARunWrites) {
   EXPECT_EQ(read_result_file(scratch.write("result.json", result_json(result, "runs/a"))).number("uniform_loss"), 2.5);
 }
 
+TEST(ResultFile, SaysWhereTheEndIsNoResult) {
+  RunResult result;
+  result.plan.name = "a run";
+  result.plan.metric = "mse";
+  result.plan.baseline = 0.5;
+  result.test = Evaluation{.loss = 4.9, .metric = 4.9};
+  EXPECT_EQ(divergence(result), "");
+  EXPECT_NE(result_json(result, "runs/a").find("\"diverged\":false"), std::string::npos);
+  result.test->metric = 5e10;
+  EXPECT_NE(divergence(result).find("a run has diverged: its test mse is 5e+10, 1e+11 times the naive baseline (0.5)"),
+            std::string::npos)
+      << divergence(result);
+  EXPECT_NE(result_json(result, "runs/a").find("\"diverged\":true"), std::string::npos);
+  // Accuracy has a lower end; there the loss tells, compared with that of a guess.
+  result.plan.metric = "accuracy";
+  result.plan.higher_is_better = true;
+  result.plan.uniform_loss = std::log(10.0);
+  EXPECT_EQ(divergence(result), "");
+  result.test->loss = 24;
+  EXPECT_NE(divergence(result).find("its test loss is 24, 10 times that of a guess (2.303)"), std::string::npos)
+      << divergence(result);
+  // Without a test it is the training loss.
+  result.test.reset();
+  result.train_loss = 1;
+  EXPECT_EQ(divergence(result), "");
+  result.train_loss = 1e6;
+  EXPECT_NE(divergence(result).find("its training loss is 1e+06"), std::string::npos) << divergence(result);
+}
+
 TEST(ResultFile, RefusesWhatIsNoObject) {
   const ScratchDirectory scratch;
   for (const char* text : {"", "[1]", "{\"a\":"})
