@@ -26,13 +26,13 @@ void read_weights(const ImportArguments& arguments) {
   if (std::filesystem::is_directory(arguments.target)) {
     if (!arguments.overrides.empty() || !arguments.arm.empty() || arguments.force)
       refuse("import", "--set, --arm and --force belong to a configuration file, {} is a run", arguments.target);
-    tell("{}\n", replace_parameters(arguments.target, weights).text());
-    tell("go on with: throughtime train --resume {}\n", arguments.target);
+    const std::string share = replace_parameters(arguments.target, weights).text();
+    tell("{}\ngo on with: throughtime train --resume {}\n", share, arguments.target);
     return;
   }
   const RunConfig config = load_config(arguments.target, arguments.overrides, arguments.arm);
-  tell("{}\n", start_run_with(config, weights, arguments.force).text());
-  tell("train it with: throughtime train --resume {}\n", run_directory(config));
+  const std::string share = start_run_with(config, weights, arguments.force).text();
+  tell("{}\ntrain it with: throughtime train --resume {}\n", share, run_directory(config));
 }
 
 }  // namespace

@@ -41,8 +41,7 @@ void Narrator::on_end(const RunResult& result) {
 }
 
 void warn_if_diverged(const RunResult& result) {
-  if (const std::string warning = divergence(result); !warning.empty())
-    tell("throughtime: warning: {}\n", warning);
+  if (const std::string warning = divergence(result); !warning.empty()) tell("throughtime: warning: {}\n", warning);
 }
 
 void throw_if_interrupted(const RunResult& result, const std::string& directory) {

@@ -109,7 +109,7 @@ void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArgument
     const ResultSpec& spec = specs[i];
     if (programme != nullptr && !arguments.quiet)
       tell("result {} of {}: {}; {}\n", i + 1, specs.size(), spec.name,
-                 left_text(*programme, i, cores_of(arguments.request.jobs)));
+           left_text(*programme, i, cores_of(arguments.request.jobs)));
     try {
       if (!reproduce(spec, arguments)) unanswered.push_back(spec.name);
     } catch (const InvalidInput& error) {

@@ -23,9 +23,7 @@ std::string json_line(const Json& object) { return object.dump(-1, ' ', false, J
 }  // namespace
 
 StreamAnswers::StreamAnswers(const std::string& format, const RunConfig& config)
-    : tagged_(!config.stream.id.empty()),
-      terminal_(isatty(STDOUT_FILENO) != 0),
-      targets_(row_layout(config).targets) {
+    : tagged_(!config.stream.id.empty()), terminal_(isatty(STDOUT_FILENO) != 0), targets_(row_layout(config).targets) {
   const bool same = config.stream.format == RowFormat::jsonl;
   json_ = format.empty() ? same : choice_of<LineFormat>(format, "stream", "output") == LineFormat::jsonl;
 }

@@ -30,7 +30,8 @@ std::vector<StoredResult> find_stored(const std::filesystem::path& results, cons
 /// Whether it has all arms and seeds of its scale.
 bool is_complete(const ResultSpec& spec, const StoredResult& stored);
 
-/// Whether the settings of all arms of a claim were chosen as the paper chose them. Full scale may be said of those alone.
+/// Whether the settings of all arms of a claim were chosen as the paper chose them. Full scale may be said of those
+/// alone.
 bool is_swept(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
 /// "full scale", "quick scale", or "full length, not swept".
 std::string scale_text(const ResultSpec& spec, const Claim& claim, const StoredResult& result);

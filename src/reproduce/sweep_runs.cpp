@@ -4,7 +4,6 @@
 
 #include <limits>
 
-
 namespace throughtime {
 namespace {
 
@@ -29,8 +28,7 @@ SweepRuns undertake_sweep(const ResultSpec& spec, const ReproduceRequest& reques
   const ConfigFile file(spec.file.string());
   const RunConfig base = file.config("", request.circumstances());
   for (const std::string& arm : request.arms.empty() ? spec.arms_at(request.scale) : request.arms) {
-    const std::vector<SweepPoint> points =
-        sweep_points(spec.sweep, file.config(arm, request.circumstances()), base);
+    const std::vector<SweepPoint> points = sweep_points(spec.sweep, file.config(arm, request.circumstances()), base);
     runs.points[arm] = points;
     for (std::size_t point = 0; point < points.size() && points.size() > 1; ++point)
       add_point(spec, request, file, arm, points[point], point, runs.parts);
@@ -54,8 +52,7 @@ SweepChoices choose(const ResultSpec& spec, const SweepRuns& runs, const std::ve
     const std::vector<SweepPoint>& points = runs.points.at(arm);
     std::vector<std::vector<double>> values(points.size());
     for (std::vector<double>& of_point : values)
-      for (int seed = 0; seed < spec.sweep.seeds; ++seed, ++next)
-        of_point.push_back(value_of(next));
+      for (int seed = 0; seed < spec.sweep.seeds; ++seed, ++next) of_point.push_back(value_of(next));
     choices[arm] = points[best_point(spec.sweep, values)];
   }
   return choices;

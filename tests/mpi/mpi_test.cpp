@@ -159,7 +159,7 @@ TEST_F(MpiTest, ARankThatIsStoppedEndsTheOthersAfterTheTimeout) {
     const Outcome outcome = shell(
         "(while [ ! -s run/checkpoints/last.safetensors ]; do sleep 0.05; done; "
         "kill -STOP $(cat pid" +
-        std::to_string(stopped) + ")) & timeout 60 " + mpirun(1) + program(0) + " : -n 1 " + program(1) +
+        std::to_string(stopped) + ")) & timeout 60 env " + mpirun(1) + program(0) + " : -n 1 " + program(1) +
         " </dev/null");
     EXPECT_NE(outcome.code, 0);
     EXPECT_NE(outcome.code, 124) << "nobody gave up";

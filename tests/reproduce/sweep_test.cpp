@@ -80,8 +80,8 @@ TEST_F(Sweeps, DecideWhatTheJudgedRunsAreMadeWith) {
     if (part.arm == "bptt")
       sums[part.config.optimizer.rate == 0 ? "optimizer.rate=0.0" : "optimizer.rate=0.5"] +=
           measure_run(result.sweep.measure, read_run(part.config.run.directory));
-  EXPECT_EQ(chosen.at("bptt").front(), sums["optimizer.rate=0.0"] < sums["optimizer.rate=0.5"] ? "optimizer.rate=0.0"
-                                                                                              : "optimizer.rate=0.5");
+  EXPECT_EQ(chosen.at("bptt").front(),
+            sums["optimizer.rate=0.0"] < sums["optimizer.rate=0.5"] ? "optimizer.rate=0.0" : "optimizer.rate=0.5");
   const Undertaking task = undertake(result, request(), {{"bptt", {"optimizer.rate=0.25"}}});
   for (const Part& part : task.parts) EXPECT_EQ(part.config.optimizer.rate, part.arm == "bptt" ? 0.25 : 0.1);
 }

@@ -191,7 +191,8 @@ void Fpp::archive(Archive& archive) {
   archive.buffer("state", trainee_.engine, online_.state());
   if (!last_) return;
   archive.buffer("last", trainee_.engine, last_);
-  archive.integer_list("last_ends", last_ends_, elements(rows_), between(-1, static_cast<double>(transitions_.newest())));
+  archive.integer_list("last_ends", last_ends_, elements(rows_),
+                       between(-1, static_cast<double>(transitions_.newest())));
 }
 
 std::unique_ptr<Learner> make_learner(const FppConfig& config, Trainee& trainee, const StretchShape& shape) {

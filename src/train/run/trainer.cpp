@@ -89,8 +89,9 @@ RunExtent measure(const TrainOptions& train, const Task& task, const Model& mode
 }  // namespace
 
 std::string divergence(const RunResult& result) {
-  constexpr double far = 10;
   const RunPlan& plan = result.plan;
+  // A net that has hardly begun to learn may be far from the baseline, too, but it has been getting better.
+  const double far = result.train_loss > result.cumulative.loss ? 10 : 1e6;
   const auto text = [&](const std::string& what, double value, double naive, const std::string& of) {
     return fmt::format(
         "{} has diverged: its {} is {:.4g}, {:.2g} times {} ({:.4g}); try a lower optimizer.rate or clipping "

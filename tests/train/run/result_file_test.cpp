@@ -57,7 +57,10 @@ TEST(ResultFile, SaysWhereTheEndIsNoResult) {
   result.plan.higher_is_better = true;
   result.plan.uniform_loss = std::log(10.0);
   EXPECT_EQ(divergence(result), "");
-  result.test->loss = 24;
+  result.test->loss = result.train_loss = 24;
+  result.cumulative.loss = 30;
+  EXPECT_EQ(divergence(result), "") << "it gets better";
+  result.cumulative.loss = 3;
   EXPECT_NE(divergence(result).find("its test loss is 24, 10 times that of a guess (2.303)"), std::string::npos)
       << divergence(result);
   // Without a test it is the training loss.
