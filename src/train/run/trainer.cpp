@@ -89,19 +89,20 @@ RunExtent measure(const TrainOptions& train, const Task& task, const Model& mode
 }  // namespace
 
 std::string divergence(const RunResult& result) {
+  constexpr double far = 100;       // a net that has hardly begun may have ten times the error of the baseline
+  constexpr double far_guess = 10;  // but it begins with about the loss of a guess
   const RunPlan& plan = result.plan;
-  // A net that has hardly begun to learn may be far from the baseline, too, but it has been getting better.
-  const double far = result.train_loss > result.cumulative.loss ? 10 : 1e6;
   const auto text = [&](const std::string& what, double value, double naive, const std::string& of) {
     return fmt::format(
-        "{} has diverged: its {} is {:.4g}, {:.2g} times {} ({:.4g}); try a lower optimizer.rate or clipping "
+        "{} has diverged, or learned nothing: its {} is {:.4g}, {:.2g} times {} ({:.4g}); try a lower optimizer.rate "
+        "or clipping "
         "(optimizer.clip)",
         plan.name, what, value, value / naive, of, naive);
   };
   if (result.test && !plan.higher_is_better && plan.baseline > 0 && result.test->metric > far * plan.baseline)
     return text("test " + plan.metric, result.test->metric, plan.baseline, "the naive baseline");
   const double loss = result.test ? result.test->loss : result.train_loss;
-  if (loss > far * plan.uniform_loss)  // NaN where there are no classes
+  if (loss > far_guess * plan.uniform_loss)  // NaN where there are no classes
     return text(result.test ? "test loss" : "training loss", loss, plan.uniform_loss, "that of a guess");
   if (!result.test && plan.metric == metric_name(Metric::mse) && plan.baseline > 0 && loss > far * plan.baseline)
     return text("training loss", loss, plan.baseline, "the naive baseline");

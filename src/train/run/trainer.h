@@ -92,8 +92,8 @@ struct RunResult {
   std::optional<Evaluation> best_test = {};        // of the parameters behind best_validation
 };
 
-/// Whether the end of a run that was getting worse is no result: an error of ten times the naive baseline, or a loss of
-/// ten times that of a guess; where it was getting better, a million times. Empty: it is one; else what is wrong.
+/// Whether the end of a run is no result: an error of a hundred times the naive baseline, or a loss of ten times that
+/// of a guess. Empty: it is one; else what is wrong, for people.
 std::string divergence(const RunResult& result);
 
 /// Hears what a run does; the default hears nothing.
