@@ -95,9 +95,10 @@ void store_curves(const ResultSpec& spec, const StoredResult& stored, const std:
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {
     const Claim& claim = spec.claims[i];
     const std::filesystem::path path = curve_path(results, spec.name, stored.scale, i);
+    const Chart chart = claim_chart(claim, groups);
+    if (chart.curves.empty()) continue;  // none of its arms was run: what was drawn of it before stays
     std::filesystem::remove(path);
-    if (!failed(judge(spec, claim, stored))) continue;
-    if (const Chart chart = claim_chart(claim, groups); !chart.curves.empty()) replace_file(path, svg_of(chart));
+    if (failed(judge(spec, claim, stored))) replace_file(path, svg_of(chart));
   }
 }
 

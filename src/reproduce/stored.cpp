@@ -83,6 +83,20 @@ std::vector<StoredResult> find_stored(const std::filesystem::path& results, cons
   return found;
 }
 
+void keep_other_arms(const StoredResult& older, StoredResult& newer) {
+  if (older.smaller != newer.smaller) return;
+  double kept = 0;
+  for (const auto& [arm, values] : older.values) {
+    if (!newer.values.emplace(arm, values).second) continue;
+    ++kept;
+    if (const auto found = older.learned.find(arm); found != older.learned.end()) newer.learned.insert(*found);
+    if (const auto found = older.chosen.find(arm); found != older.chosen.end()) newer.chosen.insert(*found);
+  }
+  if (kept == 0) return;
+  newer.seconds += older.seconds * kept / static_cast<double>(older.values.size());  // as far as can be told
+  if (newer.commit != older.commit) newer.commit = fmt::format("{}, {}", older.commit, newer.commit);
+}
+
 bool is_complete(const ResultSpec& spec, const StoredResult& stored) {
   const std::vector<std::string>& arms = spec.arms_at(stored.scale);
   const std::size_t seeds = elements(spec.seeds_at(stored.scale));

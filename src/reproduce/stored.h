@@ -27,6 +27,9 @@ StoredResult parse_stored(const std::string& text, const std::string& where);
 std::filesystem::path stored_path(const std::filesystem::path& results, const std::string& name, Scale scale);
 /// What is stored of a result, full scale first.
 std::vector<StoredResult> find_stored(const std::filesystem::path& results, const std::string& name);
+/// Adds the arms that `newer` does not have; what both have stays as it is there. Nothing where quick scale was another
+/// one.
+void keep_other_arms(const StoredResult& older, StoredResult& newer);
 /// Whether it has all arms and seeds of its scale.
 bool is_complete(const ResultSpec& spec, const StoredResult& stored);
 

@@ -187,9 +187,11 @@ void write_down(const Undertaking& task, const Reproduction& reproduction) {
 bool store(const Undertaking& task, const Reproduction& reproduction, const std::filesystem::path& results) {
   const std::filesystem::path path = stored_path(results, task.spec.name, task.scale);
   make_directories(path.parent_path());
-  replace_file(path, json_of(reproduction.stored));
+  StoredResult all = reproduction.stored;
+  if (std::filesystem::exists(path)) keep_other_arms(parse_stored(read_file(path), path.string()), all);
+  replace_file(path, json_of(all));
   if (!gnuplot_found()) return false;
-  store_curves(task.spec, reproduction.stored, reproduction.groups, results);
+  store_curves(task.spec, all, reproduction.groups, results);
   return true;
 }
 

@@ -72,8 +72,8 @@ Reproduction gather(const Undertaking& task, const std::vector<JobEnd>& ends);
 /// Writes values.json and, where a run was begun, report.html: the verdicts, the curves of each claim with the paper's
 /// values, all other curves where they can be told apart, then the rules of each claim.
 void write_down(const Undertaking& task, const Reproduction& reproduction);
-/// Keeps the numbers under `results` and, where gnuplot is there to draw them (true), the curves of claims that did not
-/// hold.
+/// Keeps the numbers under `results`, beside those of arms that were stored before and not run again, and, where
+/// gnuplot is there to draw them (true), the curves of claims that did not hold.
 bool store(const Undertaking& task, const Reproduction& reproduction, const std::filesystem::path& results);
 
 }  // namespace throughtime

@@ -106,6 +106,27 @@ TEST_F(Undertakings, AreWrittenDownAndStored) {
   EXPECT_EQ(kept[0].scale, Scale::quick);
 }
 
+TEST(StoredArms, ThatAreNotRunAgainStay) {
+  StoredResult older{.scale = Scale::full, .version = "0", .commit = "a", .engine = "cpu", .seconds = 30};
+  for (const char* arm : {"one", "two", "three"}) older.values[arm]["x, last"] = {{1, 1.0}, {2, 2.0}};
+  older.chosen["two"] = {"optimizer.rate=0.1"};
+  StoredResult newer{.scale = Scale::full, .version = "0", .commit = "b", .engine = "cpu", .seconds = 5};
+  newer.values["one"]["x, last"] = {{1, 7.0}};
+
+  StoredResult both = newer;
+  keep_other_arms(older, both);
+  EXPECT_EQ(both.values["one"]["x, last"], (SeedValues{{1, 7.0}}));
+  EXPECT_EQ(both.values["three"]["x, last"], (SeedValues{{1, 1.0}, {2, 2.0}}));
+  EXPECT_EQ(both.chosen.at("two"), SweepPoint{"optimizer.rate=0.1"});
+  EXPECT_EQ(both.commit, "a, b");
+  EXPECT_EQ(both.seconds, 5 + 20.0);
+
+  older.smaller = {"train.iterations=5"};  // another quick scale: its numbers mean something else
+  both = newer;
+  keep_other_arms(older, both);
+  EXPECT_EQ(json_of(both), json_of(newer));
+}
+
 TEST(Costs, AreToldInWords) {
   EXPECT_EQ(time_text(35), "35 s");
   EXPECT_EQ(time_text(2400), "40 min");
