@@ -1,0 +1,398 @@
+#include "reproduce/result.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "core/files.h"
+#include "core/names.h"
+#include "throughtime/error.h"
+#include "train/options/toml_document.h"
+
+namespace throughtime {
+namespace {
+
+/// One key of a table, declared once: its reading and its documentation come from it.
+template <class Owner>
+struct Key {
+  using Field = std::variant<std::string Owner::*, double Owner::*, int Owner::*, bool Owner::*,
+                             std::vector<std::string> Owner::*, MeasureHow Owner::*, RuleKind Owner::*>;
+  std::string name;
+  Field field;
+  std::string help;
+};
+
+const std::vector<Key<Measure>>& measure_keys() {
+  static const std::vector<Key<Measure>> keys = {
+      {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
+      {"measure", &Measure::how,
+       "what is taken of the curve from its first number on: its last value, the mean of its final tenth, the mean of "
+       "its end (the last 50 iterations), the mean of all (the area under it), its lowest, its highest, the first "
+       "iteration that reaches the level (the last where none does), the share of the values after the first that are "
+       "at or below it, the rise from the first to the final tenth, the decay: the final tenth over the highest"},
+      {"level", &Measure::level, "of reach and share"},
+  };
+  return keys;
+}
+
+const std::vector<Key<ResultSpec>>& result_keys() {
+  static const std::vector<Key<ResultSpec>> keys = {
+      {"title", &ResultSpec::title, "figure or table, and of what"},
+      {"paper", &ResultSpec::paper, "authors and year"},
+      {"note", &ResultSpec::note, "what a reader of the verdict should know"},
+      {"cost", &ResultSpec::cost, "what the paper says it cost"},
+      {"seeds", &ResultSpec::seeds, "of each arm at full scale"},
+      {"quick_seeds", &ResultSpec::quick_seeds, "of each arm at quick scale"},
+      {"quick_arms", &ResultSpec::quick_arms, "the arms that run at quick scale; all where it is left out"},
+      {"needs_full", &ResultSpec::needs_full,
+       "why quick scale can decide none of the claims; --all then leaves the result out"},
+      {"unlearned", &ResultSpec::unlearned,
+       "runs that learned nothing count too: the claims are about costs, or the paper is no better than the baseline"},
+  };
+  return keys;
+}
+
+const std::vector<Key<Sweep>>& sweep_keys() {
+  static const std::vector<Key<Sweep>> keys = {
+      {"higher", &Sweep::higher, "the highest value is the best; else the lowest"},
+      {"seeds", &Sweep::seeds, "of every point"},
+      {"first_seed", &Sweep::first_seed, "the first of them: none that is judged"},
+  };
+  return keys;
+}
+
+const std::vector<Key<Claim>>& claim_keys() {
+  static const std::vector<Key<Claim>> keys = {
+      {"says", &Claim::says, "what the paper says, in a sentence"},
+      {"missing", &Claim::missing, "why it cannot be run: no data, no method; it then needs no rule"},
+      {"needs_full", &Claim::needs_full, "why quick scale cannot decide it: its runs are then no evidence"},
+      {"show", &Claim::show, "the arms of the atlas' row; those of the trend where it is left out"},
+  };
+  return keys;
+}
+
+const std::vector<Key<Rule>>& rule_keys() {
+  static const std::vector<Key<Rule>> keys = {
+      {"kind", &Rule::kind,
+       "what must hold of the means: a bound (below, above, between), the paper's value (within), another arm (less, "
+       "greater, near, ratio), the order of the arms (falling, rising), the best one is among arms (lowest, highest), "
+       "they "
+       "hardly differ (spread), the differences of arms and than, with their signs, rise in this order (widening), or "
+       "get smaller and keep the sign that they have in the paper (narrowing)"},
+      {"arms", &Rule::arms, "each of these; falling, rising, widening, narrowing: in this order"},
+      {"than", &Rule::than,
+       "less, greater, near, ratio: each of these; lowest, highest: the other arms; widening, narrowing: one for each "
+       "of "
+       "arms"},
+      {"low", &Rule::low, "above, between, ratio"},
+      {"high", &Rule::high, "below, between, ratio"},
+      {"share", &Rule::share, "below, above, between: of the seeds, each for itself; 0: the mean over the seeds"},
+      {"margin", &Rule::margin,
+       "less, greater: by at least this, negative: forgiven; falling, rising: forgiven; within, near, spread: at most "
+       "this"},
+      {"percent", &Rule::percent,
+       "instead of margin: per cent of the paper's value, of the other mean, of the smallest"},
+      {"p", &Rule::p, "less, greater: Welch's two-sided p is below it; 0: not asked"},
+      {"trend", &Rule::trend, "the sign of this rule is the claim's direction"},
+  };
+  return keys;
+}
+
+struct KeyType {
+  template <class Owner>
+  std::string operator()(std::string Owner::*) const {
+    return "text";
+  }
+  template <class Owner>
+  std::string operator()(double Owner::*) const {
+    return "number";
+  }
+  template <class Owner>
+  std::string operator()(int Owner::*) const {
+    return "integer, at least 1";
+  }
+  template <class Owner>
+  std::string operator()(bool Owner::*) const {
+    return "true or false";
+  }
+  template <class Owner>
+  std::string operator()(std::vector<std::string> Owner::*) const {
+    return "list of texts";
+  }
+  template <class Owner, Choice Enum>
+  std::string operator()(Enum Owner::*) const {
+    return fmt::format("text: {}", fmt::join(all_names<Enum>(), ", "));
+  }
+};
+
+bool convert(const toml::node& node, std::string& out) {
+  if (node.is_string()) out = node.as_string()->get();
+  return node.is_string();
+}
+bool convert(const toml::node& node, double& out) {
+  if (node.is_number()) out = *node.value<double>();
+  return node.is_number();
+}
+bool convert(const toml::node& node, int& out) {
+  out = node.is_integer() ? static_cast<int>(std::clamp<std::int64_t>(node.as_integer()->get(), 0, 1000000)) : 0;
+  return out >= 1;
+}
+bool convert(const toml::node& node, bool& out) {
+  if (node.is_boolean()) out = node.as_boolean()->get();
+  return node.is_boolean();
+}
+bool convert(const toml::node& node, std::vector<std::string>& out) {
+  const toml::array* list = node.as_array();
+  return list != nullptr && std::all_of(list->begin(), list->end(),
+                                        [&](const toml::node& entry) { return convert(entry, out.emplace_back()); });
+}
+
+/// Whether a node is a text; one that is no name of the choice is refused.
+template <Choice Enum>
+bool convert(const toml::node& node, Enum& out, const std::string& where, const std::string& what) {
+  std::string name;
+  if (!convert(node, name)) return false;
+  const std::vector<std::string> known = all_names<Enum>();
+  const auto found = std::find(known.begin(), known.end(), name);
+  if (found == known.end()) refuse_name(where, what, name, known);
+  out = static_cast<Enum>(found - known.begin());
+  return true;
+}
+
+/// Reads one entry into the field of its key; false where no key has that name.
+template <class Owner>
+bool assign(const std::vector<Key<Owner>>& keys, Owner& owner, const std::string& name, const toml::node& node,
+            const std::string& where) {
+  const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<Owner>& one) { return one.name == name; });
+  if (key == keys.end()) return false;
+  const bool fits = std::visit(
+      [&](auto field) {
+        if constexpr (Choice<std::remove_reference_t<decltype(owner.*field)>>)
+          return convert(node, owner.*field, where, name);
+        else
+          return convert(node, owner.*field);
+      },
+      key->field);
+  if (!fits)
+    refuse("config", "{}: {} must be a value of type {}, got {}", where, name, std::visit(KeyType{}, key->field),
+           kind_text(node));
+  return true;
+}
+
+template <class Owner>
+void add_names(const std::vector<Key<Owner>>& keys, std::vector<std::string>& names) {
+  for (const Key<Owner>& key : keys) names.push_back(key.name);
+}
+
+void require_arms(const std::vector<std::string>& given, const ResultSpec& spec, const std::string& where) {
+  for (const std::string& arm : given)
+    if (std::find(spec.arms.begin(), spec.arms.end(), arm) == spec.arms.end())
+      refuse_name(where, "arm", arm, spec.arms);
+}
+
+/// What one rule says must make sense together.
+void require_meaning(const Rule& rule, const Claim& claim, const std::string& place) {
+  const std::string_view kind = name_of(rule.kind);
+  const MeasureHow how = rule.measure.how;
+  const bool ordered = rule.kind == RuleKind::falling || rule.kind == RuleKind::rising;
+  const bool coupled = rule.kind == RuleKind::widening || rule.kind == RuleKind::narrowing;
+  const bool best_of_curve = how == MeasureHow::lowest || how == MeasureHow::highest || how == MeasureHow::reach;
+  const std::size_t fewest = ordered || coupled || rule.kind == RuleKind::spread ? 2 : 1;
+  if (rule.arms.size() < fewest) refuse("config", "{}: {} needs arms, at least {}", place, kind, fewest);
+  if (takes_others(rule.kind) == rule.than.empty())
+    refuse("config",
+           "{}: than belongs to less, greater, near, ratio, lowest, highest, widening and narrowing, and they "
+           "need it; this is {}",
+           place, kind);
+  if (coupled && rule.than.size() != rule.arms.size())
+    refuse("config", "{}: {} needs one of than for each of its {} arms, got {}", place, kind, rule.arms.size(),
+           rule.than.size());
+  if (rule.margin != 0 && rule.percent != 0) refuse("config", "{}: give margin or percent, not both", place);
+  if (rule.trend && !rule.has_sign())
+    refuse("config", "{}: only a rule with a direction can be a trend, {} has none", place, kind);
+  if (rule.p > 0 && rule.kind != RuleKind::less && rule.kind != RuleKind::greater)
+    refuse("config", "{}: p belongs to less and greater; this is {}", place, kind);
+  if (best_of_curve && rule.measure.metric.starts_with("test"))
+    refuse("config", "{}: {} of {} chooses on test data", place, name_of(how), rule.measure.metric);
+  if (rule.kind == RuleKind::within)
+    for (const std::string& arm : rule.arms)
+      if (!claim.values.contains(arm)) refuse("config", "{}: the claim's values have none of {}", place, arm);
+}
+
+[[noreturn]] void refuse_key(const std::string& where, const std::string& table, const std::string& name,
+                             std::vector<std::string> names) {
+  add_names(measure_keys(), names);
+  refuse_name(where, "key of " + table, name, names);
+}
+
+Rule read_rule(const toml::node& node, const ResultSpec& spec, const Claim& claim, const std::string& file) {
+  const std::string place = at_line(file, node.source());
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: rules are written as [[result.claim.rule]]", place);
+  Rule rule;
+  rule.measure = claim.measure;
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (assign(rule_keys(), rule, name, value, where) || assign(measure_keys(), rule.measure, name, value, where))
+      continue;
+    std::vector<std::string> names;
+    add_names(rule_keys(), names);
+    refuse_key(where, "[[result.claim.rule]]", name, names);
+  }
+  if (!table->contains("kind"))
+    refuse("config", "{}: a rule needs a kind: {}", place, fmt::join(all_names<RuleKind>(), ", "));
+  require_arms(rule.named_arms(), spec, place);
+  require_meaning(rule, claim, place);
+  return rule;
+}
+
+void read_values(const toml::node& node, const ResultSpec& spec, Claim& claim, const std::string& where) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: values must be a table of numbers by arm", where);
+  for (const auto& [arm, value] : *table) {
+    if (claim.missing.empty()) require_arms({std::string(arm.str())}, spec, where);
+    if (!convert(value, claim.values[std::string(arm.str())]))
+      refuse("config", "{}: the value of {} must be a number, got {}", where, arm.str(), kind_text(value));
+  }
+}
+
+/// The rules come last: they need the rest.
+Claim read_claim(const toml::node& node, const ResultSpec& spec, const std::string& file) {
+  const std::string place = at_line(file, node.source());
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: claims are written as [[result.claim]]", place);
+  Claim claim;
+  claim.measure = spec.measure;
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (name == "rule" || name == "values" || assign(claim_keys(), claim, name, value, where) ||
+        assign(measure_keys(), claim.measure, name, value, where))
+      continue;
+    std::vector<std::string> names = {"values", "rule"};
+    add_names(claim_keys(), names);
+    refuse_key(where, "[[result.claim]]", name, names);
+  }
+  if (const toml::node* values = table->get("values"))
+    read_values(*values, spec, claim, at_line(file, values->source()));
+  require_arms(claim.show, spec, place);
+  if (const toml::array* rules = (*table)["rule"].as_array())
+    for (const toml::node& rule : *rules) claim.rules.push_back(read_rule(rule, spec, claim, file));
+  if (claim.says.empty()) refuse("config", "{}: [[result.claim]] needs what it says", place);
+  if (claim.rules.empty() == claim.missing.empty())
+    refuse("config", "{}: [[result.claim]] needs a [[result.claim.rule]], or why it is missing", place);
+  if (claim.missing.empty() && claim.measure.metric.empty())
+    refuse("config", "{}: [result] or [[result.claim]] needs a metric", place);
+  return claim;
+}
+
+/// The values of each option, which must be a list.
+void read_grid(const toml::node& node, Sweep& sweep, const std::string& file) {
+  if (!node.is_table()) refuse("config", "{}: grid must be a table of lists", at_line(file, node.source()));
+  for (const auto& [option, value] : values_under(*node.as_table())) {
+    const toml::array* list = value->as_array();
+    if (list == nullptr || list->empty())
+      refuse("config", "{}: {} of a grid must be a list of values, got {}", at_line(file, value->source()), option,
+             kind_text(*value));
+    std::vector<std::string> texts;
+    for (const toml::node& entry : *list) texts.push_back(value_text(entry));
+    sweep.grid.emplace_back(option, texts);
+  }
+}
+
+void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
+  const std::string place = at_line(file, node.source());
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: a sweep is written as [result.sweep]", place);
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (name == "grid") {
+      read_grid(value, sweep, file);
+    } else if (!assign(sweep_keys(), sweep, name, value, where) &&
+               !assign(measure_keys(), sweep.measure, name, value, where)) {
+      std::vector<std::string> names = {"grid"};
+      add_names(sweep_keys(), names);
+      refuse_key(where, "[result.sweep]", name, names);
+    }
+  }
+  if (sweep.grid.empty() || sweep.measure.metric.empty())
+    refuse("config", "{}: [result.sweep] needs a metric and a [result.sweep.grid]", place);
+  if (sweep.measure.metric.find("test") != std::string::npos)
+    refuse("config", "{}: a sweep by {} chooses on test data", place, sweep.measure.metric);
+}
+
+/// Everything of the table but its claims, which need the rest.
+void read_entries(const toml::table& table, ResultSpec& spec, const std::string& file) {
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (name == "claim") continue;
+    if (name == "quick") {
+      if (!node.is_table()) refuse("config", "{}: quick must be a table of options, got {}", where, kind_text(node));
+      for (const auto& [option, value] : values_under(*node.as_table()))
+        spec.quick.push_back(option + "=" + value_text(*value));
+    } else if (name == "sweep") {
+      read_sweep(node, spec.sweep, file);
+    } else if (!assign(result_keys(), spec, name, node, where) &&
+               !assign(measure_keys(), spec.measure, name, node, where)) {
+      std::vector<std::string> names = {"quick", "sweep", "claim"};
+      add_names(result_keys(), names);
+      refuse_key(where, "[result]", name, names);
+    }
+  }
+  require_arms(spec.quick_arms, spec, file);
+}
+
+std::vector<std::string> arm_names(const toml::table& document) {
+  std::vector<std::string> names;
+  if (const toml::array* arms = document["arm"].as_array())
+    for (const toml::node& arm : *arms)
+      if (const toml::table* table = arm.as_table()) names.push_back((*table)["name"].value_or(std::string()));
+  return names;
+}
+
+template <class Owner>
+std::string keys_table(const std::vector<Key<Owner>>& keys) {
+  std::string text;
+  for (const Key<Owner>& key : keys)
+    text += fmt::format("| `{}` | {} | {} |\n", key.name, std::visit(KeyType{}, key.field), key.help);
+  return text;
+}
+
+}  // namespace
+
+bool read_result(const std::filesystem::path& file, const std::string& name, ResultSpec& spec) {
+  const std::string path = file.string();
+  const toml::table document = parse_document(read_file(file), path);
+  const toml::node* node = document.get("result");
+  if (node == nullptr) return false;
+  const toml::table* table = node->as_table();
+  if (table == nullptr) refuse("config", "{}: result must be a table", at_line(path, node->source()));
+  spec.name = name;
+  spec.file = file;
+  spec.arms = arm_names(document);
+  read_entries(*table, spec, path);
+  if (const toml::array* claims = (*table)["claim"].as_array())
+    for (const toml::node& claim : *claims) spec.claims.push_back(read_claim(claim, spec, path));
+  for (const auto& [key, text] : {std::pair("title", &spec.title), {"paper", &spec.paper}})
+    if (text->empty()) refuse("config", "{}: [result] needs a {}", path, key);
+  if (spec.claims.empty()) refuse("config", "{}: [result] needs a [[result.claim]]", path);
+  return true;
+}
+
+std::string result_keys_markdown() {
+  const std::string head = "| key | type | meaning |\n| --- | --- | --- |\n";
+  return "`[result]`:\n\n" + head + keys_table(result_keys()) + keys_table(measure_keys()) +
+         "| `quick` | table of options | what is smaller at quick scale |\n"
+         "\n`[result.sweep]`, which also has `metric`, `measure` and `level`: the number that chooses\n\n" +
+         head + keys_table(sweep_keys()) +
+         "| `grid` | table of lists | values of each option: every arm is run with all combinations of those that it "
+         "reads and does not set itself, and full scale takes the best |\n"
+         "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
+         "out):\n\n" +
+         head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +
+         "\n`[[result.claim.rule]]`, which also has them (those of the claim where left out):\n\n" + head +
+         keys_table(rule_keys());
+}
+
+}  // namespace throughtime
