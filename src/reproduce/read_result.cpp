@@ -59,6 +59,7 @@ const std::vector<Key<Sweep>>& sweep_keys() {
       {"higher", &Sweep::higher, "the highest value is the best; else the lowest"},
       {"seeds", &Sweep::seeds, "of every point"},
       {"first_seed", &Sweep::first_seed, "the first of them: none that is judged"},
+      {"keep", &Sweep::keep, "key=value: an arm that has this value is about it, and keeps it"},
   };
   return keys;
 }
@@ -387,7 +388,7 @@ std::string result_keys_markdown() {
          "\n`[result.sweep]`, which also has `metric`, `measure` and `level`: the number that chooses\n\n" +
          head + keys_table(sweep_keys()) +
          "| `grid` | table of lists | values of each option: every arm is run with all combinations of those that it "
-         "reads and does not set itself, and full scale takes the best |\n"
+         "reads and does not keep, and full scale takes the best |\n"
          "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
          "out):\n\n" +
          head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +

@@ -1,5 +1,6 @@
 #include "reproduce/sweep.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,16 +19,25 @@ double merit(const Sweep& sweep, const std::vector<double>& values) {
   return sweep.higher ? mean : -mean;
 }
 
+/// Whether an arm has a value of the option that the sweep leaves alone.
+bool keeps(const Sweep& sweep, const RunConfig& arm, const std::string& key) {
+  return std::any_of(sweep.keep.begin(), sweep.keep.end(), [&](const std::string& assignment) {
+    if (!assignment.starts_with(key + "=")) return false;
+    RunConfig other = arm;
+    set_option(other, assignment, "[result.sweep] keep");
+    return resolved_config(other) == resolved_config(arm);
+  });
+}
+
 }  // namespace
 
-std::vector<SweepPoint> sweep_points(const Sweep& sweep, const RunConfig& arm, const RunConfig& base) {
-  RunConfig arm_copy = arm, base_copy = base;
-  const OptionList of_arm = options_of(arm_copy), of_base = options_of(base_copy);
+std::vector<SweepPoint> sweep_points(const Sweep& sweep, const RunConfig& arm) {
+  RunConfig copy = arm;
+  const OptionList options = options_of(copy);
   std::vector<SweepPoint> points = {{}};
   for (const auto& [key, values] : sweep.grid) {
-    const Option& option = find_option(of_arm, key, "[result.sweep.grid]");
-    if (!is_used(option, arm, "train")) continue;
-    if (value_text(option) != value_text(find_option(of_base, key, "[result.sweep.grid]"))) continue;
+    const Option& option = find_option(options, key, "[result.sweep.grid]");
+    if (!is_used(option, arm, "train") || keeps(sweep, arm, key)) continue;
     std::vector<SweepPoint> longer;
     for (const SweepPoint& point : points)
       for (const std::string& value : values) {

@@ -18,6 +18,7 @@ struct Sweep {
   int seeds = 3;          // of every point
   int first_seed = 1001;  // so that no run that chooses is judged too
   std::vector<std::pair<std::string, std::vector<std::string>>> grid;  // values of each option, as TOML texts
+  std::vector<std::string> keep;  // assignments key=value: an arm with such a value is about it, and keeps it
 
   bool empty() const { return grid.empty(); }
 };
@@ -25,9 +26,8 @@ struct Sweep {
 /// A point of the grid: assignments key=value.
 using SweepPoint = std::vector<std::string>;
 
-/// The points of one arm: the product of the values of each option that a run of `arm` reads and that has the same
-/// value there as in `base`, the file without its arms. What an arm is about stays as it says.
-std::vector<SweepPoint> sweep_points(const Sweep& sweep, const RunConfig& arm, const RunConfig& base);
+/// The points of one arm: the product of the values of each option that a run of it reads, but for those that it keeps.
+std::vector<SweepPoint> sweep_points(const Sweep& sweep, const RunConfig& arm);
 
 /// The place of the best mean over the seeds. A point with a seed that has no number is worse than every other; of
 /// equal ones it is the first. `values`: [points][seeds], at least one point.

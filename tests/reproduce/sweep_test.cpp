@@ -18,12 +18,13 @@ const std::string swept =
     "[train]\niterations = 3\nbatch = 1\n[run]\nthreads = 1\n"
     "[result]\ntitle = 'Figure 0'\npaper = 'Nobody, 1900'\nmetric = 'cumulative_loss'\nmeasure = 'result'\nseeds = 2\n"
     "[result.sweep]\nmetric = 'cumulative_loss'\nmeasure = 'result'\nseeds = 2\n"
+    "keep = ['learner.fpp.state_rate=0.0']\n"
     "[result.sweep.grid]\noptimizer.rate = [0.0, 0.5]\nlearner.fpp.state_rate = [0.01, 0.1, 1.0]\n"
     "[[result.claim]]\nsays = 'fpp is better'\n"
     "[[result.claim.rule]]\nkind = 'less'\narms = ['fpp']\nthan = ['bptt']\ntrend = true\n"
     "[[arm]]\nname = 'fpp'\n"
     "[[arm]]\nname = 'buffer'\nlearner.fpp.state_rate = 0.0\nlearner.fpp.penalise = 'none'\n"
-    "[[arm]]\nname = 'bptt'\nlearner.name = 'sliding_tbptt'\n";
+    "[[arm]]\nname = 'bptt'\nlearner.name = 'sliding_tbptt'\noptimizer.rate = 0.3\n";
 
 class Sweeps : public ::testing::Test {
  protected:
@@ -41,11 +42,12 @@ class Sweeps : public ::testing::Test {
   ScratchDirectory scratch_;
 };
 
-TEST_F(Sweeps, VaryWhatAnArmReadsAndDoesNotSetItself) {
+TEST_F(Sweeps, VaryWhatAnArmReadsAndDoesNotKeep) {
   const SweepRuns runs = undertake_sweep(spec(), request());
   EXPECT_EQ(runs.points.at("fpp").size(), 6u);
   EXPECT_EQ(runs.points.at("buffer").size(), 2u) << "its state rate is what it is about";
-  EXPECT_EQ(runs.points.at("bptt").size(), 2u) << "it has no states to move";
+  EXPECT_EQ(runs.points.at("bptt").size(), 2u)
+      << "it has no states to move, and its own rate is only where the file begins";
   EXPECT_EQ(runs.points.at("fpp")[1], (SweepPoint{"learner.fpp.state_rate=0.01", "optimizer.rate=0.5"}));
   ASSERT_EQ(runs.parts.size(), 2u * (6 + 2 + 2));
   EXPECT_EQ(runs.parts[0].config.train.seed, 1001u) << "none that is judged";
@@ -109,9 +111,7 @@ TEST_F(Sweeps, RefuseWhatCannotBeMeant) {
   EXPECT_REFUSED(spec(with("optimizer.rate = [0.0, 0.5]", "optimizer.rate = 0.5")), "must be a list of values");
   EXPECT_REFUSED(spec(with("[result.sweep]\nmetric = 'cumulative_loss'", "[result.sweep]\nmetric = 'test_loss'")),
                  "chooses on test data");
-  EXPECT_REFUSED(spec(with("measure = 'result'\nseeds = 2\n[result.sweep.grid]",
-                           "measure = 'result'\nsedes = 2\n[result.sweep.grid]")),
-                 "sedes");
+  EXPECT_REFUSED(spec(with("seeds = 2\nkeep", "sedes = 2\nkeep")), "sedes");
   EXPECT_REFUSED(undertake_sweep(spec(with("learner.fpp.state_rate = [", "learner.fpp.stat_rate = [")), request()),
                  "stat_rate");
 }
