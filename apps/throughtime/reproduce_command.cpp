@@ -66,7 +66,8 @@ bool sweep(const ResultSpec& spec, const ReproduceArguments& arguments, SweepCho
   if (std::any_of(ends.begin(), ends.end(), [](const JobEnd& end) { return end.interrupted; })) return false;
   chosen = choose(spec, runs, ends, arguments.request.known_runs());
   for (const auto& [arm, point] : chosen)
-    if (!arguments.quiet) tell("{}: {} takes {}\n", spec.name, arm, fmt::format("{}", fmt::join(point, ", ")));
+    if (!arguments.quiet && !point.empty())
+      tell("{}: {} takes {}\n", spec.name, arm, fmt::format("{}", fmt::join(point, ", ")));
   return true;
 }
 
