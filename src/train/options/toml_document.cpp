@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/names.h"
+#include "data/printable.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
@@ -61,7 +62,8 @@ toml::table parse_document(const std::string& text, const std::string& where) {
   try {
     return parse_toml(text, where);
   } catch (const toml::parse_error& error) {
-    refuse("config", "{}: {}", at_line(where, error.source()), error.description());
+    // It quotes what it met, line ends among it.
+    refuse("config", "{}: {}", at_line(where, error.source()), printable(error.description()));
   }
 }
 

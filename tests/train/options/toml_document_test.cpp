@@ -45,5 +45,12 @@ TEST(TomlDocument, RefusesKeysThatGoVeryDeep) {
   EXPECT_EQ(parse_document(texts + numbers + "]\n", "test").size(), 4u);
 }
 
+TEST(TomlDocument, ComplainsInOneLineWhateverItQuotes) {
+  EXPECT_REFUSED(parse_document("a = f\nb = 1\n", "here.toml"), "here.toml:1:");
+  const std::string refusal =
+      testing::refusal_of([] { static_cast<void>(parse_document("a = f\nb = 1\n", "here.toml")); });
+  EXPECT_EQ(refusal.find('\n'), std::string::npos) << refusal;
+}
+
 }  // namespace
 }  // namespace throughtime::testing
