@@ -218,10 +218,12 @@ void StreamForecaster::answer(Stream& stream, int slot, const StreamRow& row, Pe
 
 void StreamForecaster::judge(const Pending& pending, const StreamRow& row) {
   if (!row.has_targets) return;
-  error_.add(mean_square(pending.prediction, row.targets));
+  const double error = mean_square(pending.prediction, row.targets);
+  error_.add(error);
   if (!pending.has_last) return;
-  naive_.add(mean_square(pending.last, row.targets));
-  news_ = watch_.add(mean_square(pending.prediction, row.targets), mean_square(pending.last, row.targets));
+  const double naive = mean_square(pending.last, row.targets);
+  naive_.add(naive);
+  news_ = watch_.add(error, naive);
 }
 
 void StreamForecaster::learn(int slot, const Pending& pending, const StreamRow& row) {
