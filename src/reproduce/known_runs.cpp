@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
+#include <span>
 
 #include "core/files.h"
+#include "throughtime/communicator.h"
 #include "train/run/run_directory.h"
 
 namespace throughtime {
@@ -18,17 +19,12 @@ std::string essence(RunConfig config) {
   return resolved_config(config);
 }
 
-/// FNV-1a. Two texts with one number would cost a look at the run, which tells them apart.
-std::uint64_t number_of(const std::string& text) {
-  std::uint64_t number = 0xcbf29ce484222325u;
-  for (const char letter : text) number = (number ^ static_cast<unsigned char>(letter)) * 0x100000001b3u;
-  return number;
-}
-
 }  // namespace
 
+/// Two configurations with one fingerprint would cost a look at the run, which tells them apart.
 std::filesystem::path KnownRuns::file_of(const RunConfig& config) const {
-  return folder_ / fmt::format("{:016x}", number_of(essence(config)));
+  const std::string text = essence(config);
+  return folder_ / fmt::format("{:016x}", fingerprint(std::as_bytes(std::span(text))));
 }
 
 bool KnownRuns::take_over(RunConfig& config) const {
@@ -44,8 +40,11 @@ bool KnownRuns::take_over(RunConfig& config) const {
 }
 
 void KnownRuns::remember(const RunConfig& config) const {
+  const std::filesystem::path file = file_of(config);
+  const std::string place = std::filesystem::absolute(run_directory(config)).string();
+  if (std::filesystem::exists(file) && read_file(file) == place) return;  // writing it again would sync it again
   make_directories(folder_);
-  replace_file(file_of(config), std::filesystem::absolute(run_directory(config)).string());
+  replace_file(file, place);
 }
 
 }  // namespace throughtime
