@@ -1,7 +1,5 @@
 #include "interrupt.h"
 
-#include <cstdio>
-
 namespace throughtime {
 namespace {
 

@@ -60,6 +60,7 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored, bool at
 /// Runs the sweep of a result, if it has one, and tells what it chose; false where a run has no answer.
 bool sweep(const ResultSpec& spec, const ReproduceArguments& arguments, SweepChoices& chosen) {
   const SweepRuns runs = undertake_sweep(spec, arguments.request);
+  if (runs.points.empty()) return true;
   const std::vector<JobEnd> ends =
       run_shown_jobs(configs_of(runs.parts), {.jobs = runs.jobs, .keep_checkpoints = arguments.checkpoints},
                      fmt::format("{} (sweep)", spec.name), arguments.quiet);
@@ -74,7 +75,7 @@ bool sweep(const ResultSpec& spec, const ReproduceArguments& arguments, SweepCho
 /// Whether every run has an answer.
 bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   SweepChoices chosen;
-  if (!spec.sweep.empty() && arguments.request.scale == Scale::full && !sweep(spec, arguments, chosen)) return false;
+  if (!sweep(spec, arguments, chosen)) return false;
   const Undertaking task = undertake(spec, arguments.request, chosen);
   const std::vector<JobEnd> ends =
       run_shown_jobs(configs_of(task.parts), {.jobs = task.jobs, .keep_checkpoints = arguments.checkpoints},

@@ -26,7 +26,7 @@ SweepRuns undertake_sweep(const ResultSpec& spec, const ReproduceRequest& reques
   SweepRuns runs;
   if (spec.sweep.empty() || request.scale == Scale::quick) return runs;
   const ConfigFile file(spec.file.string());
-  for (const std::string& arm : request.arms.empty() ? spec.arms_at(request.scale) : request.arms) {
+  for (const std::string& arm : chosen_arms(spec, request)) {
     const std::vector<SweepPoint> points = sweep_points(spec.sweep, file.config(arm, request.circumstances()));
     runs.points[arm] = points;
     for (std::size_t point = 0; point < points.size() && points.size() > 1; ++point)

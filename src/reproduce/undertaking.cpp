@@ -27,13 +27,6 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The arms that are asked for.
-const std::vector<std::string>& chosen_arms(const ResultSpec& spec, const ReproduceRequest& request) {
-  for (const std::string& arm : request.arms)
-    if (!holds(spec.arms, arm)) refuse_unknown("reproduce", "arm of " + spec.name, arm, spec.arms);
-  return request.arms.empty() ? spec.arms_at(request.scale) : request.arms;
-}
-
 /// The seed with number `index` of an arm whose first one is `first`.
 Part with_seed(const Part& first, int index, const std::filesystem::path& directory, const KnownRuns& known) {
   Part part = first;
@@ -108,6 +101,12 @@ std::filesystem::path ReproduceRequest::directory_of(const ResultSpec& spec) con
 
 KnownRuns ReproduceRequest::known_runs() const {
   return KnownRuns((directory.empty() ? std::filesystem::path("runs/reproduce") : directory) / "known");
+}
+
+const std::vector<std::string>& chosen_arms(const ResultSpec& spec, const ReproduceRequest& request) {
+  for (const std::string& arm : request.arms)
+    if (!holds(spec.arms, arm)) refuse_unknown("reproduce", "arm of " + spec.name, arm, spec.arms);
+  return request.arms.empty() ? spec.arms_at(request.scale) : request.arms;
 }
 
 void place(Part& part, const std::string& folder, const std::filesystem::path& directory, const KnownRuns& known) {

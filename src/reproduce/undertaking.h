@@ -38,6 +38,8 @@ struct Part {
   RunConfig config;
 };
 
+/// The arms that are asked for; refuses one that the result does not have, with the nearest.
+const std::vector<std::string>& chosen_arms(const ResultSpec& spec, const ReproduceRequest& request);
 /// Gives a run a name and a directory below that of its result, or those of an equal run that is finished already.
 void place(Part& part, const std::string& folder, const std::filesystem::path& directory, const KnownRuns& known);
 std::vector<RunConfig> configs_of(const std::vector<Part>& parts);
