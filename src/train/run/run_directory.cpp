@@ -47,14 +47,9 @@ bool is_changeable(const std::string& key) {
          std::end(changeable_options);
 }
 
-/// Everything that runs write, apart from checkpoints. `--force` removes these names and no others.
-constexpr const char* run_names[] = {
-    "config.toml", "metrics.jsonl",    "metrics.csv", "events.out.tfevents.throughtime",
-    "log.txt",     "environment.json", "result.json"};
+/// What tasks and runs of streams write into the folder of the task. `--force` removes these names and no others there.
 constexpr const char* task_names[] = {"interface.json",       "columns.json",    "vocabulary.txt",
                                       "standardisation.json", "permutation.txt", "data.json"};
-constexpr const char* task_folder = "task";
-constexpr const char* checkpoint_folder = "checkpoints";
 
 /// Whether a directory holds nothing but files of these names and what a crash left.
 bool holds_only(const std::filesystem::path& directory, std::span<const char* const> names) {
@@ -71,11 +66,12 @@ bool is_beginning(const std::filesystem::path& directory) {
   for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(directory)) {
     const std::string name = entry.path().filename().string();
     const bool folder = std::filesystem::is_directory(entry.symlink_status());
-    const bool known = name == lock_name || std::ranges::count(run_names, name) > 0 || is_leftover(entry.path());
-    const bool ours = !folder                     ? known
-                      : name == task_folder       ? holds_only(entry.path(), task_names)
-                      : name == checkpoint_folder ? holds_only(entry.path(), CheckpointStore::names)
-                                                  : false;
+    const bool known =
+        name == lock_name || std::ranges::count(RunDirectory::names, name) > 0 || is_leftover(entry.path());
+    const bool ours = !folder                                   ? known
+                      : name == RunDirectory::task_folder       ? holds_only(entry.path(), task_names)
+                      : name == RunDirectory::checkpoint_folder ? holds_only(entry.path(), CheckpointStore::names)
+                                                                : false;
     if (!ours) return false;
     empty = false;
     locked = locked || name == lock_name;
@@ -127,7 +123,7 @@ void RunDirectory::clear() {
   }
   remove_files(task(), task_names);
   checkpoints().clear();
-  remove_files(path_, run_names);
+  remove_files(path_, names);
 }
 
 bool RunDirectory::try_lock() {

@@ -19,17 +19,29 @@ class RunDirectory {
   ~RunDirectory();
 
   const std::filesystem::path& path() const { return path_; }
-  // A name that is added here is added to the lists in run_directory.cpp, too: they say what may be overwritten.
-  std::filesystem::path config() const { return path_ / "config.toml"; }
-  std::filesystem::path metrics() const { return path_ / "metrics.jsonl"; }
-  std::filesystem::path metrics_table() const { return path_ / "metrics.csv"; }
-  std::filesystem::path events() const { return path_ / "events.out.tfevents.throughtime"; }
-  std::filesystem::path log() const { return path_ / "log.txt"; }
-  std::filesystem::path environment() const { return path_ / "environment.json"; }
-  std::filesystem::path result() const { return path_ / "result.json"; }
-  std::filesystem::path task() const { return path_ / "task"; }
+  static constexpr const char* config_name = "config.toml";
+  static constexpr const char* metrics_name = "metrics.jsonl";
+  static constexpr const char* metrics_table_name = "metrics.csv";
+  static constexpr const char* events_name = "events.out.tfevents.throughtime";
+  static constexpr const char* log_name = "log.txt";
+  static constexpr const char* environment_name = "environment.json";
+  static constexpr const char* result_name = "result.json";
+  static constexpr const char* task_folder = "task";
+  static constexpr const char* checkpoint_folder = "checkpoints";
+  /// All files that a run writes there: what may be overwritten. Those in its folders have lists of their own.
+  static constexpr const char* names[] = {config_name, metrics_name,     metrics_table_name, events_name,
+                                          log_name,    environment_name, result_name};
+
+  std::filesystem::path config() const { return path_ / config_name; }
+  std::filesystem::path metrics() const { return path_ / metrics_name; }
+  std::filesystem::path metrics_table() const { return path_ / metrics_table_name; }
+  std::filesystem::path events() const { return path_ / events_name; }
+  std::filesystem::path log() const { return path_ / log_name; }
+  std::filesystem::path environment() const { return path_ / environment_name; }
+  std::filesystem::path result() const { return path_ / result_name; }
+  std::filesystem::path task() const { return path_ / task_folder; }
   std::filesystem::path columns() const { return task() / "columns.json"; }  // of a stream
-  CheckpointStore checkpoints() const { return CheckpointStore(path_ / "checkpoints"); }
+  CheckpointStore checkpoints() const { return CheckpointStore(path_ / checkpoint_folder); }
 
   bool is_run() const { return std::filesystem::exists(config()); }
   /// Whether throughtime stream made it.
