@@ -211,7 +211,7 @@ ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
                                                                : fmt::format(" Smaller than the paper's setting: {}.",
                                                                              fmt::join(result.smaller, ", ")),
                                         reading_note()),
-                    .columns = {"verdict", "claim", "paper", "ours", "p", "p, Holm for these claims"},
+                    .columns = {"verdict", "claim", "paper", "ours", "p", "p, Holm"},
                     .rows = {},
                     .text_columns = 4};
   std::vector<Verdict> verdicts;

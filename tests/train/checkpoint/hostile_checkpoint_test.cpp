@@ -97,7 +97,9 @@ void forge_all(const TensorFile& whole, const Load& load, const GoOn& go_on) {
         EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
       }
       const bool of_any_length = tensor.name.find(".id") != std::string::npos && forgery.what.ends_with("er");
-      if (forgery.never && !only_shown(tensor.name) && !of_any_length) EXPECT_TRUE(refused);
+      if (forgery.never && !only_shown(tensor.name) && !of_any_length) {
+        EXPECT_TRUE(refused);
+      }
     }
   }
 }
