@@ -8,6 +8,7 @@
 
 #include "support/digits.h"
 #include "support/scratch.h"
+#include "throughtime/error.h"
 #include "train/run/run_variants.h"
 #include "train/stream/forecaster.h"
 
