@@ -53,14 +53,14 @@ const BatchCase& find_batch_case(const std::string& name) {
   refuse("bench", "unknown case {}; known: {}", name, fmt::join(known, ", "));
 }
 
-BatchResult run_batch_case(const BatchCase& chosen, int threads, const Effort& effort) {
+BatchResult run_batch_case(const BatchCase& chosen, const EngineConfig& engine, const Effort& effort) {
   const std::unique_ptr<Task> task = make_task(chosen.task, seed);
-  Workload iteration(parse_case(fmt::format("bptt-lstm-b{}-h128-t{}", rows, task->steps())), threads);
+  Workload iteration(parse_case(fmt::format("bptt-lstm-b{}-h128-t{}", rows, task->steps())), engine);
   std::uint64_t next = 0;
-  const auto times =
-      measure_in_turn({[&] { task->make_batch(Split::train, next++, rows); }, [&] { iteration.run(); }}, effort);
+  const auto times = measure_in_turn({[&] { task->make_batch(Split::train, next++, rows); }, [&] { iteration.run(); }},
+                                     effort, [&] { iteration.finish(); });
   return {.name = chosen.name,
-          .threads = threads,
+          .threads = engine.threads,
           .steps = task->steps(),
           .make_ms = median(times[0]),
           .iteration_ms = median(times[1]),

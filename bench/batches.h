@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bench/measure.h"
+#include "throughtime/engine.h"
 #include "throughtime/task.h"
 
 namespace throughtime::bench {
@@ -34,7 +35,7 @@ struct BatchResult {
 };
 
 /// Makes one training batch after the other. Refuses, as the task does, where its data is not there.
-BatchResult run_batch_case(const BatchCase& chosen, int threads, const Effort& effort);
+BatchResult run_batch_case(const BatchCase& chosen, const EngineConfig& engine, const Effort& effort);
 
 /// One JSON object on one line.
 std::string json_line(const BatchResult& result);

@@ -14,7 +14,7 @@ Costs count(const std::string& method, const Config& config, int steps) {
   of_model.layers.push_back({.cell = "lstm", .hidden = 128, .options = {}});
   of_model.head = task->head();
   const Model model(of_model);
-  MeteredEngine engine(make_engine(model, {.name = "cpu", .threads = 1, .communicator = nullptr}));
+  MeteredEngine engine(make_engine(model, {}));
   Trainee trainee = make_trainee(engine, initialise(model, {}, 1), {.name = "adam"}, {.value = 0, .norm = 1});
   const auto learner =
       make_learner(config, trainee, {.steps = steps, .batch = 1, .losses = task->loss_steps(), .terminal = true});

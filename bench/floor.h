@@ -13,6 +13,8 @@ class Floor {
   virtual ~Floor() = default;
   /// All products of the case once, on the threads it was made for.
   virtual void run() = 0;
+  /// Waits until all runs so far are done; products on the host are.
+  virtual void finish() {}
   /// Which library multiplies which shape, and how fast: one line per product.
   virtual std::string description() const = 0;
 };

@@ -25,8 +25,10 @@ struct Effort {
 double microseconds_of(clockid_t clock);
 
 /// Milliseconds per run of each subject, one sample per round; in every round the subjects run one after the other.
-/// A warm-up comes first and says how many runs make a sample.
-std::vector<std::vector<double>> measure_in_turn(const std::vector<std::function<void()>>& subjects,
-                                                 const Effort& effort);
+/// A warm-up comes first and says how many runs make a sample. `finish` waits for what the subjects have asked for,
+/// before every look at the clock.
+std::vector<std::vector<double>> measure_in_turn(
+    const std::vector<std::function<void()>>& subjects, const Effort& effort,
+    const std::function<void()>& finish = [] {});
 
 }  // namespace throughtime::bench

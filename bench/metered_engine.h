@@ -37,8 +37,10 @@ class MeteredEngine final : public ForwardingEngine {
   template <class Call>
   void timed(double& seconds, Call&& call) {
     if (!watched_) return call();
+    finish();
     const auto begin = std::chrono::steady_clock::now();
     call();
+    finish();
     seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 

@@ -65,10 +65,10 @@ namespace {
 /// A model with its learner and a noisy wave to observe.
 class OnlineWorkload {
  public:
-  explicit OnlineWorkload(const OnlineCase& chosen)
+  OnlineWorkload(const OnlineCase& chosen, const std::string& engine)
       : case_(chosen),
         model_(model_of(chosen)),
-        engine_(make_engine(model_, {.name = "cpu", .threads = 1, .communicator = nullptr})),
+        engine_(make_engine(model_, {.name = engine, .threads = 1, .communicator = nullptr})),
         learner_(*engine_, initialise(model_, {}, 1), online_config(chosen)) {
     const Random random(1, Purpose::task);
     for (std::uint64_t t = 0; t <= batch_size; ++t)
@@ -86,6 +86,7 @@ class OnlineWorkload {
       const int slot = static_cast<int>(t % elements(case_.slots));
       const double prediction = learner_.observe(slot, {.reals = {&wave_[t], 1}}, {.values = {&wave_[t + 1], 1}})[0];
       if (!std::isfinite(prediction)) fail("bench", "the prediction of {} is no finite number", case_.name);
+      engine_->finish();
       const double after = now();
       if (times.size() < times.capacity()) times.push_back(after - before);
       before = after;
@@ -116,10 +117,10 @@ Latency latency_of(std::vector<double> times) {
 
 }  // namespace
 
-OnlineResult run_online_case(const std::string& name, double seconds) {
+OnlineResult run_online_case(const std::string& name, const std::string& engine, double seconds) {
   const auto wall = [] { return microseconds_of(CLOCK_MONOTONIC); };
   const auto cpu = [] { return microseconds_of(CLOCK_THREAD_CPUTIME_ID); };
-  OnlineWorkload workload(parse_online_case(name));
+  OnlineWorkload workload(parse_online_case(name), engine);
   std::vector<double> times, cpu_times, rates, cpu_rates;
   workload.observe(wall, times);  // warm-up
   for (std::vector<double>* list : {&times, &cpu_times}) {

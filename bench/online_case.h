@@ -39,8 +39,8 @@ struct OnlineResult {
 /// The value that a share of the sorted list does not exceed.
 double percentile(const std::vector<double>& sorted, double share);
 
-/// Observes for about `seconds`.
-OnlineResult run_online_case(const std::string& name, double seconds);
+/// Observes for about `seconds` on one thread of that engine.
+OnlineResult run_online_case(const std::string& name, const std::string& engine, double seconds);
 /// One JSON object on one line.
 std::string json_line(const OnlineResult& result);
 

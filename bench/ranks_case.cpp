@@ -12,27 +12,30 @@ const std::string go = "go", enough = "enough";  // what rank 0 says before each
 
 }  // namespace
 
-RanksResult run_ranks_case(const std::string& name, int threads, const Effort& effort,
-                           const std::shared_ptr<Communicator>& ranks) {
+RanksResult run_ranks_case(const std::string& name, const EngineConfig& engine, const Effort& effort) {
   const Case chosen = parse_case(name);
-  Workload together(chosen, threads, true, ranks);
+  Communicator* const ranks = engine.communicator.get();
+  Workload together(chosen, engine);
   std::string word;
   if (ranks->rank() != 0) {
     for (ranks->broadcast(word); word == go; ranks->broadcast(word)) together.run();
     return {};
   }
-  Workload alone(chosen, threads);
+  Workload alone(chosen, {.name = engine.name, .threads = engine.threads, .communicator = nullptr});
   const auto run_together = [&] {
     word = go;
     ranks->broadcast(word);
     together.run();
   };
-  const std::vector<std::vector<double>> times = measure_in_turn({run_together, [&] { alone.run(); }}, effort);
+  const std::vector<std::vector<double>> times = measure_in_turn({run_together, [&] { alone.run(); }}, effort, [&] {
+    together.finish();
+    alone.finish();
+  });
   word = enough;
   ranks->broadcast(word);
   return {.name = name,
           .ranks = ranks->ranks(),
-          .threads = threads,
+          .threads = engine.threads,
           .together_ms = median(times[0]),
           .alone_ms = median(times[1]),
           .speedup = median_of_ratios(times[1], times[0])};

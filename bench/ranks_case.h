@@ -1,10 +1,9 @@
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "bench/measure.h"
-#include "throughtime/communicator.h"
+#include "throughtime/engine.h"
 
 namespace throughtime::bench {
 
@@ -18,10 +17,10 @@ struct RanksResult {
   double speedup = 0;  // median over pairs of alone / together
 };
 
-/// All ranks come here. Each computes its rows of the batch and gets the summed gradient; in turn with that, rank 0
-/// runs the whole case alone with the same number of threads. Rank 0 has the result, the others an empty one.
-RanksResult run_ranks_case(const std::string& name, int threads, const Effort& effort,
-                           const std::shared_ptr<Communicator>& ranks);
+/// All ranks of `engine` come here. Each computes its rows of the batch and gets the summed gradient; in turn with
+/// that, rank 0 runs the whole case alone with the same number of threads. Rank 0 has the result, the others an empty
+/// one.
+RanksResult run_ranks_case(const std::string& name, const EngineConfig& engine, const Effort& effort);
 
 /// One JSON object on one line.
 std::string json_line(const RanksResult& result);

@@ -29,6 +29,7 @@ double rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
 std::string json_line(const CaseResult& result) {
   const nlohmann::ordered_json line = {
       {"case", result.name},
+      {"engine", result.engine},
       {"threads", result.threads},
       {"ours_ms", number_or_null(result.ours_ms)},
       {"peer_ms", time_or_null(result.peer)},

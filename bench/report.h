@@ -11,6 +11,7 @@ namespace throughtime::bench {
 /// What was measured of a case; what was not is absent. Times are medians in milliseconds, scalings use minima.
 struct CaseResult {
   std::string name;
+  std::string engine;
   int threads = 1;
   double ours_ms = 0;
   std::optional<PeerTime> peer;  // as it comes, at its best thread count

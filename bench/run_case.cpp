@@ -19,9 +19,10 @@ namespace {
 /// back-propagation over the same steps.
 class Simpler final : public Floor {
  public:
-  Simpler(const Case& chosen, int threads, const char* description)
-      : workload_(chosen, threads, false), description_(description) {}
+  Simpler(const Case& chosen, const EngineConfig& engine, const char* description)
+      : workload_(chosen, engine, false), description_(description) {}
   void run() override { workload_.run(); }
+  void finish() override { workload_.finish(); }
   std::string description() const override { return description_; }
 
  private:
@@ -29,11 +30,12 @@ class Simpler final : public Floor {
   const char* description_;
 };
 
-std::unique_ptr<Floor> floor_of(const Case& chosen, int threads) {
-  if (chosen.kind == Kind::phi) return std::make_unique<Simpler>(chosen, threads, "the pull-back without norms\n");
+/// Products are timed where the host computes them.
+std::unique_ptr<Floor> floor_of(const Case& chosen, const EngineConfig& engine) {
+  if (chosen.kind == Kind::phi) return std::make_unique<Simpler>(chosen, engine, "the pull-back without norms\n");
   if (chosen.kind == Kind::tprop)
-    return std::make_unique<Simpler>(chosen, threads, "tbptt with K = B over as many rows as there are blocks\n");
-  return make_floor(chosen, threads);
+    return std::make_unique<Simpler>(chosen, engine, "tbptt with K = B over as many rows as there are blocks\n");
+  return find_engine(engine.name).on_host ? make_floor(chosen, engine.threads) : nullptr;
 }
 
 /// Ours and the floor at one thread count.
@@ -41,11 +43,15 @@ struct Subjects {
   Workload ours;
   std::unique_ptr<Floor> floor;
 
-  Subjects(const Case& chosen, int threads) : ours(chosen, threads), floor(floor_of(chosen, threads)) {}
+  Subjects(const Case& chosen, const EngineConfig& engine) : ours(chosen, engine), floor(floor_of(chosen, engine)) {}
 
   void append_to(std::vector<std::function<void()>>& runs) {
     runs.push_back([this] { ours.run(); });
     if (floor) runs.push_back([this] { floor->run(); });
+  }
+  void finish() {
+    ours.finish();
+    if (floor) floor->finish();
   }
 };
 
@@ -72,23 +78,28 @@ double cpu_rate(Workload& workload, double run_milliseconds) {
 
 }  // namespace
 
-CaseResult run_case(const std::string& name, int threads, const Effort& effort, bool describe_floor) {
+CaseResult run_case(const std::string& name, const EngineConfig& engine, const Effort& effort, bool describe_floor) {
   const Case chosen = parse_case(name);
-  Subjects many(chosen, threads);
+  const bool on_host = find_engine(engine.name).on_host;
+  Subjects many(chosen, engine);
   std::unique_ptr<Subjects> one;
-  if (threads > 1) one = std::make_unique<Subjects>(chosen, 1);
+  if (on_host && engine.threads > 1) one = std::make_unique<Subjects>(chosen, EngineConfig{.name = engine.name});
   const bool with_floor = many.floor != nullptr;
   if (describe_floor && with_floor) fmt::print(stderr, "{}", many.floor->description());
 
   std::vector<std::function<void()>> runs;
   many.append_to(runs);
   if (one) one->append_to(runs);
-  const std::vector<std::vector<double>> times = measure_in_turn(runs, effort);
+  const std::vector<std::vector<double>> times = measure_in_turn(runs, effort, [&] {
+    many.finish();
+    if (one) one->finish();
+  });
   if (!std::isfinite(many.ours.loss_sum())) fail("bench", "the loss of {} is no finite number", name);
 
   CaseResult result;
   result.name = name;
-  result.threads = threads;
+  result.engine = engine.name;
+  result.threads = engine.threads;
   result.ours_ms = median(times[0]);
   result.activation_bytes = many.ours.activation_bytes();
   if (chosen.kind == Kind::fptt) result.update_share = update_share(many.ours, result.ours_ms);
@@ -105,7 +116,7 @@ CaseResult run_case(const std::string& name, int threads, const Effort& effort, 
   if (many.ours.updates() > 0) {
     const double run_ms = result.ours_1_thread_ms.value_or(result.ours_ms);
     result.updates_per_second = 1000 * many.ours.updates() / run_ms;
-    result.updates_per_cpu_second = cpu_rate(one ? one->ours : many.ours, run_ms);
+    if (on_host) result.updates_per_cpu_second = cpu_rate(one ? one->ours : many.ours, run_ms);
   }
   return result;
 }

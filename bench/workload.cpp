@@ -39,11 +39,8 @@ int longest_part(int parts, int steps) { return (steps + parts - 1) / parts; }
 
 }  // namespace
 
-Workload::Workload(const Case& chosen, int threads, bool whole, std::shared_ptr<Communicator> ranks)
-    : case_(chosen),
-      model_(model_of(chosen)),
-      engine_(std::make_unique<MeteredEngine>(
-          make_engine(model_, {.name = "cpu", .threads = threads, .communicator = std::move(ranks)}))) {
+Workload::Workload(const Case& chosen, const EngineConfig& engine, bool whole)
+    : case_(chosen), model_(model_of(chosen)), engine_(std::make_unique<MeteredEngine>(make_engine(model_, engine))) {
   whole_.steps = case_.steps;
   whole_.batch = case_.batch;
   whole_.weight.assign(elements(case_.steps, case_.batch), 0.0f);

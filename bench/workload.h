@@ -10,12 +10,11 @@
 
 namespace throughtime::bench {
 
-/// A case on this library's `cpu` engine, through the public headers only.
+/// A case on an engine of this library, through the public headers only.
 class Workload {
  public:
-  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with. `ranks`: those that share the rows;
-  /// null: one process.
-  Workload(const Case& chosen, int threads, bool whole = true, std::shared_ptr<Communicator> ranks = nullptr);
+  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with.
+  Workload(const Case& chosen, const EngineConfig& engine, bool whole = true);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
 
@@ -26,6 +25,8 @@ class Workload {
   int updates() const;
   /// Sum of the weighted losses of all runs so far: a finite number, if all is well.
   double loss_sum() const;
+  /// Waits until the engine has done all runs so far.
+  void finish() { engine_->finish(); }
   /// What was asked of the engine so far.
   MeteredEngine& engine() { return *engine_; }
 

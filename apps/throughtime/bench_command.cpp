@@ -32,10 +32,9 @@ struct BenchOptions {
   bool scaling = false;
   bool quick = false;
   bool verbose = false;
-  int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  EngineConfig engine = {.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
   int repeats = 15;
   bench::PeerConfig peer;
-  std::shared_ptr<Communicator> ranks = nullptr;
 };
 
 bench::Effort effort_of(const BenchOptions& options) { return bench::effort_of(options.quick, options.repeats); }
@@ -57,7 +56,7 @@ std::optional<bench::PeerDescription> peer_to_ask(const BenchOptions& options) {
 /// Fills in the peer's times.
 void add_peer(const BenchOptions& options, const bench::PeerDescription& description, bench::CaseResult& result) {
   result.peer_blas = description.blas;
-  const std::vector<int> threads = bench::thread_counts(options.threads);
+  const std::vector<int> threads = bench::thread_counts(options.engine.threads);
   for (bool tuned : {false, true}) {
     tell("{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
     (tuned ? result.tuned_peer : result.peer) =
@@ -82,9 +81,9 @@ std::string rate_text(std::optional<double> per_second) {
   return per_second ? fmt::format("{:.0f}", *per_second) : "-";
 }
 
-std::string table_text(const std::vector<bench::CaseResult>& results, int threads) {
+std::string table_text(const std::vector<bench::CaseResult>& results, const EngineConfig& engine) {
   Table table({{"case", false},
-               {fmt::format("ours ms ({} threads)", threads)},
+               {fmt::format("ours ms ({}, {} threads)", engine.name, engine.threads)},
                {"torch ms"},
                {"ratio"},
                {"tuned ms"},
@@ -123,7 +122,8 @@ std::string costs_text() {
 }
 
 void check(const BenchOptions& options) {
-  require_range("bench", "--threads", options.threads, 1, 1024);
+  require_usable(find_engine(options.engine.name));
+  require_range("bench", "--threads", options.engine.threads, 1, 1024);
   require_range("bench", "--repeats", options.repeats, 1, 10000);
   if (!options.against.empty() && options.against != "torch")
     refuse("bench", "--against must be torch, got {}", options.against);
@@ -150,7 +150,7 @@ void run_online(const BenchOptions& options, const std::vector<std::string>& cas
   std::vector<bench::OnlineResult> results;
   for (const std::string& name : cases) {
     tell("{}: one observation at a time\n", name);
-    results.push_back(bench::run_online_case(name, options.quick ? 1 : 8));
+    results.push_back(bench::run_online_case(name, options.engine.name, options.quick ? 1 : 8));
     if (options.json) show("{}\n", bench::json_line(results.back()));
   }
   if (!options.json && !results.empty()) show("{}", table_text(results));
@@ -172,7 +172,7 @@ void run_batches(const BenchOptions& options, const std::vector<bench::BatchCase
   for (const bench::BatchCase& chosen : cases) {
     tell("{}: making batches, and an iteration that learns from one\n", chosen.name);
     try {
-      results.push_back(bench::run_batch_case(chosen, options.threads, effort_of(options)));
+      results.push_back(bench::run_batch_case(chosen, options.engine, effort_of(options)));
     } catch (const InvalidInput& missing) {
       if (!options.cases.empty()) throw;
       tell("{}: left out: {}\n", chosen.name, missing.what());
@@ -199,8 +199,8 @@ void run_on_ranks(const BenchOptions& options) {
     refuse("bench", "on several ranks: name the cases, such as --cases lm-lstm-b40-h256-t300-v10000");
   std::vector<bench::RanksResult> results;
   for (const std::string& name : options.cases)
-    results.push_back(bench::run_ranks_case(name, options.threads, effort_of(options), options.ranks));
-  if (options.ranks->rank() != 0) return;
+    results.push_back(bench::run_ranks_case(name, options.engine, effort_of(options)));
+  if (options.engine.communicator->rank() != 0) return;
   if (!options.json) show("{}", table_text(results));
   for (const bench::RanksResult& result : results)
     if (options.json) show("{}\n", bench::json_line(result));
@@ -208,7 +208,7 @@ void run_on_ranks(const BenchOptions& options) {
 
 void run_bench(const BenchOptions& options) {
   check(options);
-  if (options.ranks) return run_on_ranks(options);
+  if (options.engine.communicator) return run_on_ranks(options);
   if (options.scaling) {
     show("{}", bench::scaling_tables());
     return;
@@ -222,7 +222,7 @@ void run_bench(const BenchOptions& options) {
   std::vector<bench::CaseResult> results;
   for (const std::string& name : plan.cases) {
     tell("{}: ours and the floor\n", name);
-    bench::CaseResult result = bench::run_case(name, options.threads, effort_of(options), options.verbose);
+    bench::CaseResult result = bench::run_case(name, options.engine, effort_of(options), options.verbose);
     if (peer) add_peer(options, *peer, result);
     if (options.json) {
       show("{}\n", bench::json_line(result));
@@ -230,7 +230,7 @@ void run_bench(const BenchOptions& options) {
     }
     results.push_back(std::move(result));
   }
-  if (!options.json && !results.empty()) show("{}", table_text(results, options.threads));
+  if (!options.json && !results.empty()) show("{}", table_text(results, options.engine));
   run_online(options, plan.online);
   run_batches(options, plan.batches);
 }
@@ -239,8 +239,8 @@ void run_bench(const BenchOptions& options) {
 
 void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
   const auto options = std::make_shared<BenchOptions>();
-  if (ranks) options->threads = 1;
-  options->ranks = std::move(ranks);
+  if (ranks) options->engine.threads = 1;
+  options->engine.communicator = std::move(ranks);
   options->peer.directory = THROUGHTIME_PEERS_DIRECTORY;
   CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone and against PyTorch");
   command
@@ -252,7 +252,9 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
                     "Count what BPTT and FPTT ask for per sequence: gradients, updates, bytes of tape");
   command->add_flag("--scaling", options->scaling, "The tables of the cost model of many ranks (docs/scaling.md)");
   command->add_flag("--json", options->json, "One JSON object per line and case");
-  command->add_option("--threads", options->threads, "Threads of ours; the peer tries every count up to it")
+  command->add_option("--engine", options->engine.name, "What computes ours (throughtime list engines)")
+      ->capture_default_str();
+  command->add_option("--threads", options->engine.threads, "Threads of ours; the peer tries every count up to it")
       ->capture_default_str();
   command->add_option("--repeats", options->repeats, "Measurements of each")->capture_default_str();
   command->add_flag("--quick", options->quick, "A rough answer in seconds");

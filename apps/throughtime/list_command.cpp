@@ -75,7 +75,7 @@ Listing list_tasks() {
 
 Listing list_engines() {
   Listing rows;
-  for (const EngineType* engine : all_engines())
+  for (const EngineType* engine : usable_engines())
     rows.push_back({{"name", engine->name}, {"description", engine->description}});
   return rows;
 }

@@ -33,9 +33,10 @@ struct ReproduceArguments {
 };
 
 void require_engine(const std::string& engine) {
-  const std::vector<std::string> known = engine_names();
-  if (std::find(known.begin(), known.end(), engine) == known.end())
-    refuse("reproduce", "this build has no engine '{}'; --engine takes {}", engine, fmt::join(known, " or "));
+  std::vector<std::string> usable;
+  for (const EngineType* each : usable_engines()) usable.push_back(each->name);
+  if (std::find(usable.begin(), usable.end(), engine) == usable.end())
+    refuse("reproduce", "this build has no engine '{}'; --engine takes {}", engine, fmt::join(usable, " or "));
 }
 
 /// On stdout, which belongs to the atlas where one is asked for.
@@ -205,7 +206,7 @@ void add_reproduce_command(CLI::App& app) {
       ->check(CLI::Range(1, 1000000));
   command->add_option("--jobs", arguments->request.jobs, "Runs at a time; else the cores over the threads of a run")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--engine", arguments->request.engine, "What computes: cpu, cuda (throughtime list engines)")
+  command->add_option("--engine", arguments->request.engine, "What computes (throughtime list engines)")
       ->capture_default_str();
   command->add_option("--data", arguments->request.data, "Data directory (task.data)")->type_name("DIRECTORY");
   command

@@ -139,6 +139,10 @@ class Engine {
   virtual int threads() const = 0;
   /// Bytes of one number of a buffer.
   virtual std::size_t number_bytes() const = 0;
+  /// Bytes that tapes and buffers can still take where this engine computes; UINT64_MAX: nobody tells.
+  virtual std::uint64_t memory_bytes() const = 0;
+  /// Waits until everything that was asked for is done. Whoever reads a clock calls it first; a host is always done.
+  virtual void finish() {}
 
   virtual Buffer allocate(std::size_t size) = 0;  // zeros
   virtual std::unique_ptr<Tape> make_tape(const TapeShape& shape) = 0;
@@ -166,17 +170,27 @@ class Engine {
   virtual void sum_over_ranks(Buffer buffer) = 0;
 };
 
-/// A way to compute.
+/// A way to compute, and what others would have to ask its name for.
 struct EngineType {
   std::string name;
   std::string description;
   std::unique_ptr<Engine> (*make)(const Model& model, const EngineConfig& config) = nullptr;
+  bool exact = false;   // double precision: central differences check it, and it checks the others; there is one
+  bool on_host = true;  // computes with the threads and the memory of this process
+  /// Why it cannot compute here: not in this build, no device. Null or an empty answer: it can.
+  std::string (*missing)() = nullptr;
+
+  bool usable() const { return missing == nullptr || missing().empty(); }
 };
 
-/// The engine of that name; refuses unknown names with the nearest known one.
+/// The engine of that name, usable here or not; refuses unknown names with the nearest known one.
 const EngineType& find_engine(const std::string& name);
 std::vector<const EngineType*> all_engines();
 std::vector<std::string> engine_names();
+/// Those that can compute here, in the same order.
+std::vector<const EngineType*> usable_engines();
+/// Refuses an engine that cannot compute here and says why.
+void require_usable(const EngineType& engine);
 
 /// Makes the engine that the configuration names; each of several ranks gets one around it, for its rows alone.
 std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config);

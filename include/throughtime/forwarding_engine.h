@@ -17,6 +17,8 @@ class ForwardingEngine : public Engine {
   std::string_view name() const override { return inner_->name(); }
   int threads() const override { return inner_->threads(); }
   std::size_t number_bytes() const override { return inner_->number_bytes(); }
+  std::uint64_t memory_bytes() const override { return inner_->memory_bytes(); }
+  void finish() override { inner_->finish(); }
   Buffer allocate(std::size_t size) override { return inner_->allocate(size); }
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override { return inner_->make_tape(shape); }
   std::unique_ptr<OptimizerState> make_optimizer(const OptimizerConfig& config, Buffer target) override {

@@ -94,9 +94,10 @@ std::uint64_t available_memory(const MemoryFiles& files) {
   return left;
 }
 
-void require_memory(std::string_view speaker, std::string_view what, double bytes) {
+void require_memory(std::string_view speaker, std::string_view what, double bytes,
+                    const std::function<std::uint64_t()>& left_bytes) {
   if (bytes < too_small_to_look) return;
-  const std::uint64_t left = available_memory();
+  const std::uint64_t left = left_bytes();
   if (left == unknown_memory || bytes <= static_cast<double>(left)) return;
   refuse(speaker, "{} needs {} of memory, {} are left; try a smaller train.batch, length of the task or model.hidden",
          what, amount(bytes), amount(static_cast<double>(left)));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 
 namespace throughtime {
@@ -23,7 +24,10 @@ std::uint64_t available_memory(const MemoryFiles& files = {});
 std::uint64_t resident_memory(const MemoryFiles& files = {});
 
 /// Refuses what needs more than is left: both numbers in one line, before any of it is touched. Small amounts pass
-/// without a look. `what` is a subject: "a tape of 7 steps".
-void require_memory(std::string_view speaker, std::string_view what, double bytes);
+/// without a look. `what` is a subject: "a tape of 7 steps". `left_bytes` tells what is; else this process asks for
+/// itself.
+void require_memory(
+    std::string_view speaker, std::string_view what, double bytes,
+    const std::function<std::uint64_t()>& left_bytes = [] { return available_memory(); });
 
 }  // namespace throughtime

@@ -66,14 +66,22 @@ void check_tape_shape(const TapeShape& shape) {
   if (shape.losses < 0) refuse("tape", "losses must be 0 (every step) or positive, got {}", shape.losses);
 }
 
-void require_tape_memory(const Model& model, const TapeShape& shape, std::size_t number_bytes) {
+void require_tape_memory(const Engine& engine, const TapeShape& shape) {
+  const Model& model = engine.model();
   // What grows with the window; workspaces come on top of it.
   const double steps = shape.keep == Keep::nothing ? 1 : shape.steps;
   double numbers = model.layers().front().inputs * steps;
   for (const Layer& layer : model.layers())
     numbers += layer.hidden * (layer.cell->shape.states * (steps + 1) + layer.cell->shape.saved * steps);
   require_memory("tape", fmt::format("a tape of {} steps and {} rows", shape.steps, shape.batch),
-                 numbers * shape.batch * static_cast<double>(number_bytes));
+                 numbers * shape.batch * static_cast<double>(engine.number_bytes()),
+                 [&] { return engine.memory_bytes(); });
+}
+
+void require_buffer_memory(const Engine& engine, std::size_t size) {
+  require_memory("engine", fmt::format("a buffer of {} numbers", size),
+                 static_cast<double>(size) * static_cast<double>(engine.number_bytes()),
+                 [&] { return engine.memory_bytes(); });
 }
 
 void check_unroll(const Model& model, const UnrollCall& call) {

@@ -19,8 +19,9 @@ void require_at_least(std::string_view speaker, std::string_view what, Buffer bu
 
 /// A tape for at least one step and one row.
 void check_tape_shape(const TapeShape& shape);
-/// Refuses a tape that needs more memory than is left, before any of it is made.
-void require_tape_memory(const Model& model, const TapeShape& shape, std::size_t number_bytes);
+/// Refuse a tape or a buffer that needs more memory than the engine has left, before any of it is made.
+void require_tape_memory(const Engine& engine, const TapeShape& shape);
+void require_buffer_memory(const Engine& engine, std::size_t size);
 
 /// Shapes of the call, the window and its inputs; its targets too where a loss is asked for.
 void check_unroll(const Model& model, const UnrollCall& call);

@@ -25,10 +25,14 @@ namespace {
 
 const Registry<EngineType>& engines() {
   static const Registry<EngineType> registry(
-      "engine", {
-                    {"reference", "double precision, plain loops: slow and obvious", make_reference_engine},
-                    {"cpu", "single precision, SIMD and threads: the fast one", make_cpu_engine},
-                });
+      "engine",
+      {
+          {.name = "reference",
+           .description = "double precision, plain loops: slow and obvious",
+           .make = make_reference_engine,
+           .exact = true},
+          {.name = "cpu", .description = "single precision, SIMD and threads: the fast one", .make = make_cpu_engine},
+      });
   return registry;
 }
 
@@ -36,11 +40,15 @@ const Registry<EngineType>& engines() {
 
 std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config) {
   if (config.threads < 1) refuse("engine", "threads must be at least 1, got {}", config.threads);
-  // An engine keeps the weights in an order of its own beside the vector that is trained.
+  const EngineType& type = find_engine(config.name);
+  require_usable(type);
+  // An engine keeps the weights in an order of its own beside the vector that is trained; one that does so elsewhere
+  // asks there when it is made.
   const std::size_t parameters = model.parameters().size();
-  require_memory("model", fmt::format("a model of {} parameters", parameters),
-                 static_cast<double>(parameters) * sizeof(double));
-  std::unique_ptr<Engine> engine = find_engine(config.name).make(model, config);
+  if (type.on_host)
+    require_memory("model", fmt::format("a model of {} parameters", parameters),
+                   static_cast<double>(parameters) * sizeof(double));
+  std::unique_ptr<Engine> engine = type.make(model, config);
   const bool several = config.communicator && config.communicator->ranks() > 1;
   return several ? make_rank_engine(std::move(engine), config.communicator) : std::move(engine);
 }
@@ -48,5 +56,15 @@ std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& conf
 const EngineType& find_engine(const std::string& name) { return engines().find(name); }
 std::vector<const EngineType*> all_engines() { return engines().all(); }
 std::vector<std::string> engine_names() { return engines().names(); }
+
+std::vector<const EngineType*> usable_engines() {
+  std::vector<const EngineType*> usable = all_engines();
+  std::erase_if(usable, [](const EngineType* engine) { return !engine->usable(); });
+  return usable;
+}
+
+void require_usable(const EngineType& engine) {
+  if (!engine.usable()) refuse(engine.name, "{}", engine.missing());
+}
 
 }  // namespace throughtime

@@ -45,9 +45,10 @@ class HostEngine : public Engine {
 
   const Model& model() const override { return model_; }
   std::size_t number_bytes() const override { return sizeof(Real); }
+  std::uint64_t memory_bytes() const override { return available_memory(); }
 
   Buffer allocate(std::size_t size) override {
-    require_memory("engine", fmt::format("a buffer of {} numbers", size), static_cast<double>(size) * sizeof(Real));
+    require_buffer_memory(*this, size);
     buffers_.push_back({AlignedArray<Real>(size), 0});
     return {static_cast<std::int32_t>(buffers_.size() - 1), size};
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <limits>
@@ -18,16 +19,33 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of this process; other programs on the machine do not count.
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+/// Where the host computes, that of this process: other programs on the machine do not count. An engine elsewhere works
+/// while the process waits.
+class EngineClock {
+ public:
+  explicit EngineClock(const std::string& engine) : on_host_(find_engine(engine).on_host) {}
+  double seconds() const {
+    if (on_host_) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+ private:
+  bool on_host_;
+};
 
 /// Ends a run after some time.
 class Probe final : public Observer {
  public:
-  explicit Probe(double seconds) : until_(processor_seconds() + seconds) {}
-  bool wants_stop() override { return processor_seconds() >= until_; }
+  Probe(const EngineClock& clock, Engine& engine, double seconds)
+      : clock_(clock), engine_(engine), until_(clock.seconds() + seconds) {}
+  bool wants_stop() override {
+    engine_.finish();
+    return clock_.seconds() >= until_;
+  }
 
  private:
+  const EngineClock& clock_;
+  Engine& engine_;
   double until_;
 };
 
@@ -66,18 +84,21 @@ CostEstimator::Amount CostEstimator::amount_of(const RunConfig& config) {
 CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config) {
   const auto [found, is_new] = rates_.try_emplace(key_of(config, true));
   if (!is_new) return found->second;
-  const double work = amount_of(config).work, start = processor_seconds();
+  const EngineClock clock(config.run.engine);
+  const double work = amount_of(config).work, start = clock.seconds();
   RunConfig alone = config;
   alone.train.evaluate_every = 0;
   Trainer trainer(alone);
-  const double ready = processor_seconds();
-  Probe probe(seconds_);
+  trainer.engine().finish();
+  const double ready = clock.seconds();
+  Probe probe(clock, trainer.engine(), seconds_);
   trainer.run(probe, false);
-  const double trained = processor_seconds();
+  const double trained = clock.seconds();
   const auto [evaluation, unknown] = evaluations_.try_emplace(key_of(config, false));
   if (unknown) {
     trainer.evaluate(config.train.evaluate_every > 0 ? Split::validation : Split::test);
-    evaluation->second = processor_seconds() - trained;
+    trainer.engine().finish();
+    evaluation->second = clock.seconds() - trained;
   }
   return found->second = {.start = ready - start,
                           .iteration = (trained - ready) / static_cast<double>(trainer.iteration()) / work,

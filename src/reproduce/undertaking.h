@@ -14,12 +14,12 @@ namespace throughtime {
 /// How a result is to be reproduced.
 struct ReproduceRequest {
   Scale scale = Scale::quick;
-  std::vector<std::string> arms = {};    // empty: all of the scale
-  int seeds = 0;                         // of each arm; 0: as many as the result asks for
-  int jobs = 0;                          // runs at a time; 0: the cores over the threads of a run
-  std::string engine = "cpu";            // what computes
-  std::string data = {};                 // task.data; empty: as the experiment says
-  std::filesystem::path directory = {};  // empty: runs/reproduce/RESULT-SCALE
+  std::vector<std::string> arms = {};        // empty: all of the scale
+  int seeds = 0;                             // of each arm; 0: as many as the result asks for
+  int jobs = 0;                              // runs at a time; 0: the cores over the threads of a run
+  std::string engine = RunOptions().engine;  // what computes
+  std::string data = {};                     // task.data; empty: as the experiment says
+  std::filesystem::path directory = {};      // empty: runs/reproduce/RESULT-SCALE
 
   /// Where the runs of a result go.
   std::filesystem::path directory_of(const ResultSpec& spec) const;

@@ -28,7 +28,7 @@ TEST(BenchBatches, NamesAreFoundAndBeginAlike) {
 }
 
 TEST(BenchBatches, MakesBatchesBesideAnIterationOfTheirLength) {
-  const BatchResult result = run_batch_case({"batch-small", {.name = "copy", .copy = {.length = 3}}}, 1,
+  const BatchResult result = run_batch_case({"batch-small", {.name = "copy", .copy = {.length = 3}}}, {},
                                             {.repeats = 2, .least = 2, .sample_seconds = 1e-4});
   EXPECT_EQ(result.steps, 23);  // ten symbols, the wait, ten symbols
   EXPECT_GT(result.make_ms, 0);
@@ -37,7 +37,7 @@ TEST(BenchBatches, MakesBatchesBesideAnIterationOfTheirLength) {
 }
 
 TEST(BenchBatches, MissingDataIsRefused) {
-  EXPECT_REFUSED(run_batch_case({"batch-none", {.name = "mnist", .mnist = {.data = "/nowhere"}}}, 1, {}), "/nowhere");
+  EXPECT_REFUSED(run_batch_case({"batch-none", {.name = "mnist", .mnist = {.data = "/nowhere"}}}, {}, {}), "/nowhere");
 }
 
 TEST(BenchBatches, JsonIsOneLine) {

@@ -44,6 +44,13 @@ TEST(MeasureInTurn, AlternatesBetweenSubjects) {
   for (double milliseconds : times[0]) EXPECT_GE(milliseconds, 2);
 }
 
+TEST(MeasureInTurn, WaitsBeforeEveryLookAtTheClock) {
+  std::string order;
+  measure_in_turn({[&] { order += 'a'; }, [&] { order += 'b'; }}, {.repeats = 2, .least = 2, .sample_seconds = 0},
+                  [&] { order += '|'; });
+  EXPECT_EQ(order, "|a||a||b||b||a||b||a||b|");
+}
+
 TEST(MeasureInTurn, ShortRunsShareASample) {
   int runs = 0;
   const auto times = measure_in_turn({[&runs] { ++runs; }}, {.repeats = 2, .least = 2, .sample_seconds = 0.01});

@@ -33,7 +33,7 @@ TEST(OnlineCase, PercentilesAreValuesOfTheList) {
 }
 
 TEST(OnlineCase, MeasuresAnUpdateForEveryObservation) {
-  const OnlineResult result = run_online_case("online-tbptt-rnn-b1-h4-k2", 0);
+  const OnlineResult result = run_online_case("online-tbptt-rnn-b1-h4-k2", EngineConfig().name, 0);
   EXPECT_GT(result.observations_per_second, 0);
   EXPECT_GT(result.updates_per_second, 0);
   EXPECT_LE(result.latency.p50, result.latency.p99);

@@ -14,6 +14,7 @@ using nlohmann::json;
 CaseResult full_result() {
   CaseResult result;
   result.name = "bptt-lstm-b1-h2-t3";
+  result.engine = "cpu";
   result.threads = 2;
   result.ours_ms = 4;
   result.peer = PeerTime{100, 2};
@@ -34,6 +35,7 @@ CaseResult full_result() {
 TEST(BenchJson, HasEveryFieldOfACase) {
   const json line = json::parse(json_line(full_result()));
   const json expected = {{"case", "bptt-lstm-b1-h2-t3"},
+                         {"engine", "cpu"},
                          {"threads", 2},
                          {"ours_ms", 4.0},
                          {"peer_ms", 100.0},

@@ -11,6 +11,8 @@
 namespace throughtime::bench {
 namespace {
 
+EngineConfig on_threads(int threads) { return {.threads = threads}; }
+
 /// Loss that one more run adds.
 double loss_of_a_run(Workload& workload) {
   const double before = workload.loss_sum();
@@ -20,7 +22,7 @@ double loss_of_a_run(Workload& workload) {
 
 TEST(BenchWorkload, GradientCasesLeaveTheParametersAlone) {
   for (const char* name : {"bptt-gru-b5-h6-t9", "lm-lstm-b3-h8-t7-v20"}) {
-    Workload workload(parse_case(name), 2);
+    Workload workload(parse_case(name), on_threads(2));
     const double first = loss_of_a_run(workload);
     EXPECT_GT(first, 0) << name;
     EXPECT_NEAR(loss_of_a_run(workload), first, 1e-5 * first) << name;
@@ -29,19 +31,19 @@ TEST(BenchWorkload, GradientCasesLeaveTheParametersAlone) {
 }
 
 TEST(BenchWorkload, LanguageModelLossIsAMeanOverSteps) {
-  Workload workload(parse_case("lm-lstm-b3-h8-t7-v20"), 1);
+  Workload workload(parse_case("lm-lstm-b3-h8-t7-v20"), on_threads(1));
   EXPECT_NEAR(loss_of_a_run(workload), std::log(20.0), 0.5);
 }
 
 TEST(BenchWorkload, AStreamIsLearnedFromAtEveryStep) {
-  Workload workload(parse_case("fpp-rnn-b2-h4-t3"), 1);
+  Workload workload(parse_case("fpp-rnn-b2-h4-t3"), on_threads(1));
   EXPECT_EQ(workload.updates(), 1000);
   EXPECT_NEAR(loss_of_a_run(workload) / 2000, std::log(2.0), 0.2);
 }
 
 TEST(BenchWorkload, TargetPropagationAndWhatItIsComparedWithReadTheSameNumberOfWords) {
   for (const bool whole : {true, false}) {
-    Workload workload(parse_case("tprop-gru-b3-h8-t7-v20"), 1, whole);
+    Workload workload(parse_case("tprop-gru-b3-h8-t7-v20"), on_threads(1), whole);
     EXPECT_NEAR(loss_of_a_run(workload) / 21, std::log(20.0), 0.5);
     EXPECT_EQ(workload.engine().updates(), whole ? 2 : 1);  // of H and theta, or of theta alone
     EXPECT_EQ(workload.updates(), 1);
@@ -49,23 +51,51 @@ TEST(BenchWorkload, TargetPropagationAndWhatItIsComparedWithReadTheSameNumberOfW
 }
 
 TEST(BenchWorkload, WindowsLearn) {
-  Workload workload(parse_case("windows-lstm-b4-h8-t10-k3"), 1);
+  Workload workload(parse_case("windows-lstm-b4-h8-t10-k3"), on_threads(1));
   const double first = loss_of_a_run(workload);
   for (int run = 0; run < 100; ++run) workload.run();
   EXPECT_LT(loss_of_a_run(workload), 0.9 * first);
 }
 
 TEST(BenchWorkload, FpttLearnsAndTellsTheShareOfItsUpdates) {
-  Workload workload(parse_case("fptt-lstm-b4-h8-t10-k3"), 1);
+  Workload workload(parse_case("fptt-lstm-b4-h8-t10-k3"), on_threads(1));
   const double first = loss_of_a_run(workload);
   for (int run = 0; run < 100; ++run) workload.run();
   EXPECT_LT(loss_of_a_run(workload), 0.9 * first);
   EXPECT_EQ(workload.updates(), 4);  // three windows of three steps, and one of one
   EXPECT_EQ(workload.engine().updates(), 4 * 102);
   const CaseResult result =
-      run_case("fptt-lstm-b2-h4-t6-k2", 1, {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
+      run_case("fptt-lstm-b2-h4-t6-k2", on_threads(1), {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
   EXPECT_GT(result.update_share.value(), 0);
   EXPECT_LT(result.update_share.value(), 1);
+}
+
+/// Says in which order it is asked for updates and to finish.
+class Diary final : public ForwardingEngine {
+ public:
+  Diary(const Model& model, std::string& lines) : ForwardingEngine(make_engine(model, {})), lines_(lines) {}
+  void apply_update(const UpdateCall&) override { lines_ += 'u'; }
+  void finish() override { lines_ += '|'; }
+
+ private:
+  std::string& lines_;
+};
+
+TEST(BenchMeter, WaitsAroundACallWhileItWatchesTheClock) {
+  ModelConfig config;
+  config.input.reals = 1;
+  config.layers.push_back({.cell = "gru", .hidden = 2, .options = {}});
+  config.head = {.name = "regression", .outputs = 1};
+  const Model model(config);
+  std::string lines;
+  MeteredEngine engine(std::make_unique<Diary>(model, lines));
+  const Buffer weights = engine.allocate(1), gradient = engine.allocate(1);
+  const auto optimizer = engine.make_optimizer({.name = "sgd"}, weights);
+  const UpdateCall call = {.target = weights, .gradient = gradient, .optimizer = *optimizer};
+  engine.apply_update(call);
+  engine.watch_clock(true);
+  engine.apply_update(call);
+  EXPECT_EQ(lines, "u|u|");
 }
 
 TEST(BenchCosts, AreThoseOfTheTable) {
@@ -80,7 +110,8 @@ TEST(BenchCosts, AreThoseOfTheTable) {
 }
 
 TEST(BenchRun, ReportsOursAndTheFloorWhereThereIsOne) {
-  const CaseResult result = run_case("bptt-rnn-b3-h5-t4", 2, {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
+  const CaseResult result =
+      run_case("bptt-rnn-b3-h5-t4", on_threads(2), {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
   EXPECT_GT(result.ours_ms, 0);
   EXPECT_GT(result.scaling.value(), 0);
   const bool with_floor = make_floor(parse_case("bptt-rnn-b3-h5-t4"), 2) != nullptr;

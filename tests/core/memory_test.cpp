@@ -79,6 +79,7 @@ TEST_F(BoundedMemory, StopsTapesBuffersAndModels) {
   const Model model(config);
   for (const char* name : {"cpu", "reference"}) {
     const std::unique_ptr<Engine> engine = make_engine(model, {.name = name, .threads = 1});
+    EXPECT_EQ(engine->memory_bytes(), 0u);
     EXPECT_REFUSED(engine->make_tape({.steps = 1000, .batch = 64, .keep = Keep::gradient}),
                    "[tape] a tape of 1000 steps and 64 rows needs");
     EXPECT_REFUSED(engine->make_tape({.steps = 2147483647, .batch = 65536, .keep = Keep::gradient}), "GiB of memory");

@@ -36,7 +36,7 @@ class CpuEngine final : public HostEngine<float> {
 
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override {
     check_tape_shape(shape);
-    require_tape_memory(model_, shape, sizeof(float));
+    require_tape_memory(*this, shape);
     auto tape = std::make_unique<CpuTape>(model_, packed_, shape);
     collector_.prepare(tape->slices);
     return tape;

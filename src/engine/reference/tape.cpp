@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/checks.h"
 #include "throughtime/index.h"
 
 namespace throughtime::reference {
@@ -19,12 +18,6 @@ std::vector<std::size_t> input_offsets(const Model& model) {
   std::vector<std::size_t> offsets = {0};
   for (const Layer& layer : model.layers()) offsets.push_back(offsets.back() + elements(layer.inputs));
   return offsets;
-}
-
-TapeShape checked(const Model& model, const TapeShape& shape) {
-  check_tape_shape(shape);
-  require_tape_memory(model, shape, sizeof(double));
-  return shape;
 }
 
 }  // namespace
@@ -67,7 +60,7 @@ std::size_t Workspace::bytes() const {
 }
 
 ReferenceTape::ReferenceTape(const Model& model, const TapeShape& shape)
-    : Tape(checked(model, shape)),
+    : Tape(shape),
       model(model),
       work(model, shape.batch),
       saved_offset_(saved_offsets(model)),

@@ -20,6 +20,8 @@ ReferenceTape& own_tape(std::string_view speaker, Tape& tape, const Model& model
 }  // namespace
 
 std::unique_ptr<Tape> ReferenceEngine::make_tape(const TapeShape& shape) {
+  check_tape_shape(shape);
+  require_tape_memory(*this, shape);
   return std::make_unique<ReferenceTape>(model_, shape);
 }
 

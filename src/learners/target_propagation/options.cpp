@@ -61,20 +61,21 @@ std::size_t table_bytes(const TargetPropagationConfig& config, const Model& mode
 }
 
 void require_room(const TargetPropagationConfig& config, const Model& model, const StretchShape& shape,
-                  std::size_t number_bytes) {
-  const std::size_t machine = elements(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGE_SIZE));
-  const std::size_t limit = config.memory > 0 ? elements(config.memory) << 20 : machine;
+                  std::size_t number_bytes, std::uint64_t left, std::string_view whose) {
+  const std::uint64_t limit = config.memory > 0 ? elements(config.memory) << 20 : left;
   const std::size_t needed = table_bytes(config, model, shape, number_bytes);
   if (needed > limit)
     refuse(speaker, "{} tables of {} states of {} numbers need {} MiB, and there are {} ({}); take a larger block",
            tables_of(config), Blocks::table_rows(shape, config.block), model.state_size(),
-           (needed + (1u << 20) - 1) >> 20, limit >> 20, config.memory > 0 ? "memory" : "the machine's memory");
+           (needed + (1u << 20) - 1) >> 20, limit >> 20, config.memory > 0 ? "memory" : whose);
 }
 
-/// Tables are measured in the smallest numbers of any engine; when the learner is made, in those of its own.
+/// Tables are measured in the smallest numbers of any engine and against all of the machine; when the learner is made,
+/// in those of its own engine and against what that has left.
 void check_learner(const TargetPropagationConfig& config, const Model& model, const StretchShape& shape) {
   check_settings(config, shape);
-  require_room(config, model, shape, sizeof(float));
+  require_room(config, model, shape, sizeof(float), elements(sysconf(_SC_PHYS_PAGES), sysconf(_SC_PAGE_SIZE)),
+               "the machine's memory");
 }
 
 StreamNeeds stream_needs(const TargetPropagationConfig&) {

@@ -169,7 +169,8 @@ class TargetPropagation final : public Learner {
 std::unique_ptr<Learner> make_learner(const TargetPropagationConfig& config, Trainee& trainee,
                                       const StretchShape& shape) {
   check_settings(config, shape);
-  require_room(config, trainee.engine.model(), shape, trainee.engine.number_bytes());
+  require_room(config, trainee.engine.model(), shape, trainee.engine.number_bytes(), trainee.engine.memory_bytes(),
+               "what the engine has left");
   return std::make_unique<TargetPropagation>(config, trainee, shape);
 }
 

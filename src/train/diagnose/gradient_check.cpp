@@ -223,14 +223,22 @@ double worst_block_error(const Problem& problem, const std::vector<double>& anal
 
 }  // namespace
 
-GradientErrors check_gradients(const std::string& cell, const std::string& head, std::uint64_t seed) {
+const EngineType& exact_engine() {
+  const std::vector<const EngineType*> engines = all_engines();
+  return **std::find_if(engines.begin(), engines.end(), [](const EngineType* engine) { return engine->exact; });
+}
+
+std::vector<GradientError> check_gradients(const std::string& cell, const std::string& head, std::uint64_t seed) {
   const Problem problem(cell, head, seed);
-  Worker reference(problem, "reference");
-  Worker cpu(problem, "cpu");
-  const std::vector<double> analytic = reference.gradient();
-  const double cpu_error = distance(cpu.gradient(), analytic) / norm(analytic);
-  return {.reference = worst_block_error(problem, analytic, reference.differences()),
-          .cpu = std::isfinite(cpu_error) ? cpu_error : INFINITY};
+  Worker exact(problem, exact_engine().name);
+  const std::vector<double> analytic = exact.gradient();
+  std::vector<GradientError> errors;
+  for (const EngineType* engine : usable_engines()) {
+    const double error = engine->exact ? worst_block_error(problem, analytic, exact.differences())
+                                       : distance(Worker(problem, engine->name).gradient(), analytic) / norm(analytic);
+    errors.push_back({.engine = engine, .relative = std::isfinite(error) ? error : INFINITY});
+  }
+  return errors;
 }
 
 }  // namespace throughtime

@@ -13,8 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 std::string cell_text(const Model& model) {
   std::string text = model.layers().front().cell->name;
   bool same = true;
@@ -117,7 +115,7 @@ RunExtent extent_of(const RunConfig& config) {
 void check_run(const RunConfig& config, int ranks) {
   const std::unique_ptr<Task> task = make_saved_task(config, "");
   const StretchShape shape = shape_of(*task, config.train);
-  find_engine(config.run.engine);
+  require_usable(find_engine(config.run.engine));
   validate(config.optimizer.rule);
   [[maybe_unused]] const Schedule schedule(config.optimizer.schedule, config.optimizer.rate);
   check_learner(config.learner, Model(make_model_config(config.model, *task)), shape);
@@ -192,7 +190,8 @@ RunResult Trainer::run(Observer& observer, bool test) {
   return done;
 }
 
-RunResult Trainer::result(RunEnd end) const {
+RunResult Trainer::result(RunEnd end) {
+  stop_clock();
   return {.plan = plan_,
           .end = end,
           .iteration = iteration_,
@@ -205,16 +204,24 @@ RunResult Trainer::result(RunEnd end) const {
 }
 
 void Trainer::learn_from_batch() {
-  const Clock::time_point start = Clock::now();
+  // It runs on from batch to batch: waiting for the engine after each one would keep it idle while the next is made.
+  if (!started_) started_ = Clock::now();
   const Window& window = task_->make_batch(Split::train, static_cast<std::uint64_t>(iteration_), config_.train.batch);
   learner_->learn(window, rate_);
   ++iteration_;
   if (iteration_ % std::llround(plan_.iterations_per_epoch) == 0) learner_->end_epoch();
   steps_ += static_cast<std::int64_t>(window.steps) * window.batch;
-  seconds_ += seconds_since(start);
+}
+
+void Trainer::stop_clock() {
+  if (!started_) return;
+  engine_->finish();
+  seconds_ += std::chrono::duration<double>(Clock::now() - *started_).count();
+  started_.reset();
 }
 
 Progress Trainer::report() {
+  stop_clock();
   const bool looked = learner_->has_loss();  // a few batches of a stream may have none
   if (looked) take_means();
   if (looked && !std::isfinite(train_loss_))
@@ -273,6 +280,7 @@ Evaluation Trainer::evaluate(Split split, std::uint64_t first) {
 }
 
 Evaluation Trainer::evaluate(Buffer parameters, Split split, std::uint64_t first) {
+  stop_clock();
   Evaluation evaluation = evaluator_.evaluate(parameters, split, config_.train.evaluate_batches, first);
   if (!std::isfinite(evaluation.loss))
     fail("train", "the {} loss of {} is {} after iteration {}; try a lower optimizer.rate (now {})", split_name(split),
@@ -282,11 +290,13 @@ Evaluation Trainer::evaluate(Buffer parameters, Split split, std::uint64_t first
 }
 
 void Trainer::archive(Archive& archive) {
+  stop_clock();
   archive_training(archive, trainee_, *learner_, schedule_);
   archive_counts(archive);
 }
 
 void Trainer::archive_progress(Archive& archive) {
+  stop_clock();
   {
     const Archive::Scope scope(archive, "learner");
     std::int64_t updates = learner_->updates();

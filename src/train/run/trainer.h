@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -156,12 +157,14 @@ class Trainer {
   double epoch() const { return static_cast<double>(iteration_) / plan_.iterations_per_epoch; }
   double steps_per_second() const { return seconds_ > 0 ? static_cast<double>(steps_) / seconds_ : 0; }
   void learn_from_batch();
+  /// Adds what was learned since the clock was started to the seconds, once the engine is done with it.
+  void stop_clock();
   Progress report();
   void take_means();
   TrainingMeans cumulative() const;
   bool validate(Observer& observer);
   Evaluation evaluate(Buffer parameters, Split split, std::uint64_t first);
-  RunResult result(RunEnd end) const;
+  RunResult result(RunEnd end);
   void archive_counts(Archive& archive);
   void archive_best(Archive& archive);
 
@@ -176,9 +179,10 @@ class Trainer {
   Schedule schedule_;
   RateFunction rate_;
   RunPlan plan_;
-  std::int64_t iteration_ = 0;  // done
-  std::int64_t steps_ = 0;      // learned from, over all rows
-  double seconds_ = 0;
+  std::int64_t iteration_ = 0;                                    // done
+  std::int64_t steps_ = 0;                                        // learned from, over all rows
+  double seconds_ = 0;                                            // of learning, until the clock was stopped
+  std::optional<std::chrono::steady_clock::time_point> started_;  // the clock; none: it stands still
   double train_loss_ = std::numeric_limits<double>::quiet_NaN();  // of the last report that had one
   double train_accuracy_ = std::numeric_limits<double>::quiet_NaN();
   TrainingMeans cumulative_ = {};  // sums of weight * loss and of weights of right predictions, until they are shown

@@ -44,7 +44,7 @@ class StreamForecaster {
   /// What the watch had to say after the last row.
   NaiveWatch::News news() const { return news_; }
   OnlineLearner& online() { return *online_; }
-  const Engine& engine() const { return *engine_; }
+  Engine& engine() { return *engine_; }
   /// Rows that the stream of an id has brought; 0 where it has no slot.
   std::int64_t rows_of(const std::string& id) const;
   void archive(Archive& archive);

@@ -216,6 +216,7 @@ void StreamRun::look_at_clock(StreamObserver& observer) {
 }
 
 void StreamRun::keep_time() {
+  forecaster_->engine().finish();
   const Clock::time_point now = Clock::now();
   seconds_ += std::chrono::duration<double>(now - clock_).count();
   clock_ = now;
