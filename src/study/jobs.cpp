@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
-#include <map>
+#include <memory>
 
 #include "study/trials.h"
+#include "study/workers.h"
 #include "throughtime/error.h"
 #include "train/run/run_directory.h"
 
@@ -63,12 +61,8 @@ class Messenger final : public Observer {
   Clock::time_point last_;
 };
 
-/// A child's whole life.
-[[noreturn]] void work(const RunConfig& config, std::size_t job, int pipe, pid_t parent, bool keep_checkpoints,
-                       JobObserver& observer) {
-  setpgid(0, 0);                     // Ctrl-C reaches the parent alone, which hands it on once
-  prctl(PR_SET_PDEATHSIG, SIGTERM);  // no child outlives it
-  if (getppid() != parent) _exit(1);
+/// A worker's whole life.
+void work(const RunConfig& config, std::size_t job, int pipe, bool keep_checkpoints, JobObserver& observer) {
   Message end{.news = News::finished, .job = job};
   try {
     Messenger messenger(pipe, job, observer);
@@ -81,14 +75,24 @@ class Messenger final : public Observer {
     std::strncpy(end.text, error.what(), sizeof end.text - 1);
   }
   send(pipe, end);
-  _exit(0);
 }
 
-/// Children, and what they said.
+/// Runs on a device share it as threads; all others are apart from one another.
+std::unique_ptr<Workers> make_workers(const std::vector<RunConfig>& configs) {
+  const auto on_device = [](const RunConfig& config) { return !find_engine(config.run.engine).on_host; };
+  return std::any_of(configs.begin(), configs.end(), on_device) ? make_threads() : make_processes();
+}
+
+/// Workers, and what they said.
 class Pool {
  public:
   Pool(const std::vector<RunConfig>& configs, const JobOptions& options, JobObserver& observer)
-      : configs_(configs), options_(options), observer_(observer), shares_(configs.size()), ends_(configs.size()) {
+      : configs_(configs),
+        options_(options),
+        observer_(observer),
+        shares_(configs.size()),
+        ends_(configs.size()),
+        workers_(make_workers(configs)) {
     if (pipe(pipe_) != 0) fail("jobs", "cannot make a pipe: {}", std::strerror(errno));
     for (std::size_t i = 0; i < configs.size(); ++i) {
       const bool done = RunDirectory(run_directory(configs[i])).is_finished();
@@ -106,8 +110,8 @@ class Pool {
     for (std::size_t i = 0; i < configs_.size(); ++i)
       if (shares_[i] == 1) require_same_run(configs_[i]);
     observer_.on_start(progress());
-    while (!children_.empty() || (!waiting_.empty() && !observer_.wants_stop())) {
-      while (!observer_.wants_stop() && !waiting_.empty() && static_cast<int>(children_.size()) < options_.jobs)
+    while (workers_->count() > 0 || (!waiting_.empty() && !observer_.wants_stop())) {
+      while (!observer_.wants_stop() && !waiting_.empty() && static_cast<int>(workers_->count()) < options_.jobs)
         start_next();
       hand_on_stop();
       listen(look_pause);
@@ -122,18 +126,16 @@ class Pool {
   void start_next() {
     const std::size_t job = waiting_.front();
     waiting_.erase(waiting_.begin());
-    std::fflush(nullptr);  // or the child would write it again
-    const pid_t parent = getpid(), child = fork();
-    if (child < 0) fail("jobs", "cannot start a process: {}", std::strerror(errno));
-    if (child == 0) work(configs_[job], job, pipe_[1], parent, options_.keep_checkpoints, observer_);
-    children_[child] = job;
+    workers_->start(job, [this, job] {
+      work(configs_[job], job, pipe_[1], options_.keep_checkpoints, observer_);
+    });
     lose(job, "ended without a word");  // until it says something
   }
 
   void hand_on_stop() {
     if (handed_on_ || !observer_.wants_stop()) return;
     handed_on_ = true;
-    for (const auto& [child, job] : children_) kill(child, SIGTERM);
+    workers_->stop();
   }
 
   void listen(int pause) {
@@ -162,20 +164,13 @@ class Pool {
 
   void lose(std::size_t job, const std::string& why) { ends_[job] = {.failure = why, .interrupted = true}; }
 
-  /// Takes leave of children that ended; what they said is in the pipe already.
+  /// Takes leave of workers that ended; what they said is in the pipe already.
   void bury() {
-    for (auto child = children_.begin(); child != children_.end();) {
-      int status = 0;
-      if (waitpid(child->first, &status, WNOHANG) != child->first) {
-        ++child;
-        continue;
-      }
+    for (const Workers::Ended& ended : workers_->bury()) {
       listen(0);
-      if (WIFSIGNALED(status) && !observer_.wants_stop()) {
-        lose(child->second, fmt::format("ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status))));
-        tell_end(child->second, ends_[child->second].failure);
-      }
-      child = children_.erase(child);
+      if (ended.how.empty() || observer_.wants_stop()) continue;
+      lose(ended.job, ended.how);
+      tell_end(ended.job, ended.how);
     }
   }
 
@@ -184,7 +179,7 @@ class Pool {
     for (const double share : shares_) sum += share;
     return {.runs = configs_.size(),
             .finished = static_cast<std::size_t>(std::count(shares_.begin(), shares_.end(), 1.0)),
-            .working = children_.size(),
+            .working = workers_->count(),
             .share = sum / static_cast<double>(std::max<std::size_t>(shares_.size(), 1))};
   }
 
@@ -194,9 +189,9 @@ class Pool {
   std::vector<double> shares_;  // done of each run
   std::vector<JobEnd> ends_;
   std::vector<std::size_t> waiting_;
-  std::map<pid_t, std::size_t> children_;  // the job of each
   int pipe_[2] = {-1, -1};
   bool handed_on_ = false;
+  std::unique_ptr<Workers> workers_;  // last: gone before what they use
 };
 
 }  // namespace
