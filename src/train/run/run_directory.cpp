@@ -21,12 +21,13 @@ namespace {
 
 constexpr const char* lock_name = ".lock";
 
-/// What may change between two parts of a run: how long it goes on, what is written down and where its data lies now,
-/// not what is computed. Stars stand for the name of a task.
+/// What may change between two parts of a run: how long it goes on, what is written down, where its data lies now and
+/// who computes, not what is computed. Stars stand for the name of a task.
 constexpr const char* changeable_options[] = {"train.iterations",
                                               "train.epochs",
                                               "train.patience",
                                               "run.threads",
+                                              "run.engine",
                                               "run.checkpoint_every",
                                               "task.data",
                                               "task.*.path",
