@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+namespace throughtime::cuda {
+
+/// Where work is issued: one stream per engine, and the handle of its matrix products.
+struct Context {
+  cudaStream_t stream = nullptr;
+  cublasHandle_t products = nullptr;
+};
+
+/// Throws RunFailure with the device's own words: `[cuda] launch: out of memory`.
+void check(cudaError_t error, const char* what);
+void check(cublasStatus_t status, const char* what);
+
+}  // namespace throughtime::cuda

@@ -1,0 +1,112 @@
+#include "engine/cuda/kernels/heads.h"
+
+#include <cstring>
+
+#include "engine/cuda/kernels/heads_body.h"
+#include "engine/cuda/kernels/launch.cuh"
+#include "engine/cuda/kernels/reduce.cuh"
+
+namespace throughtime::cuda {
+namespace {
+
+constexpr int short_threads = 256;
+constexpr int long_threads = 512;
+constexpr int widest_of_warp = 256;
+constexpr int widest_staged =
+    12000;  // 48 KB, which every device gives a block without being asked, less what sums take
+
+/// Several rows a block, some lanes of a warp for each.
+template <class Head, class Call>
+__global__ void __launch_bounds__(short_threads) short_rows(const Call call, int lanes) {
+  const std::size_t row = (static_cast<std::size_t>(blockIdx.x) * short_threads + threadIdx.x) / lanes;
+  if (row >= static_cast<std::size_t>(call.entries)) return;
+  const WarpGroup group = WarpGroup::here(lanes);
+  if constexpr (requires { call.losses; })
+    Head::loss(group, call, row, nullptr);
+  else
+    Head::predict(group, call, row, nullptr);
+}
+
+/// A row a block; it is read once where it fits into shared memory.
+template <class Head, class Call>
+__global__ void __launch_bounds__(long_threads, 3) long_rows(const Call call, int staged) {
+  extern __shared__ float room[];
+  float* stage = staged ? room : nullptr;
+  if constexpr (requires { call.losses; })
+    Head::loss(BlockGroup::here(), call, blockIdx.x, stage);
+  else
+    Head::predict(BlockGroup::here(), call, blockIdx.x, stage);
+}
+
+/// How a row is cut depends on its width alone.
+template <class Head, class Call>
+void launch_rows(const Context& context, const Call& call) {
+  if (call.entries == 0 || call.outputs == 0) return;
+  if (call.outputs <= widest_of_warp) {
+    const int lanes = std::min(warp_lanes, power_of_two_from(call.outputs)), rows = short_threads / lanes;
+    short_rows<Head><<<(call.entries + rows - 1) / rows, short_threads, 0, context.stream>>>(call, lanes);
+  } else {
+    const int staged = Head::stages && call.outputs <= widest_staged;
+    const std::size_t bytes = staged ? sizeof(float) * call.outputs : 0;
+    const int threads =
+        std::min(long_threads, power_of_two_from((call.outputs + BlockGroup::batch - 1) / BlockGroup::batch));
+    long_rows<Head><<<call.entries, threads, bytes, context.stream>>>(call, staged);
+  }
+  check(cudaGetLastError(), "head");
+}
+
+template <class Head>
+constexpr DeviceHead device_head = {launch_rows<Head, HeadLoss>, launch_rows<Head, HeadPredict>};
+
+void softmax_loss(const Context& context, const HeadLoss& call) {
+  call.values ? launch_rows<DeviceSoftmax<true>>(context, call) : launch_rows<DeviceSoftmax<false>>(context, call);
+}
+constexpr DeviceHead softmax = {softmax_loss, launch_rows<DeviceSoftmax<false>, HeadPredict>};
+
+struct Row {
+  const char* name;
+  const DeviceHead* head;
+};
+constexpr Row heads[] = {
+    {"softmax", &softmax},
+    {"regression", &device_head<DeviceSeparable<SquaredError>>},
+    {"bernoulli", &device_head<DeviceSeparable<NegativeLogLikelihood>>},
+    {"point_process", &device_head<DevicePointProcess>},
+};
+
+constexpr int sum_threads = 1024;
+
+__global__ void __launch_bounds__(sum_threads) add_sum(const AddSum call) {
+  const BlockGroup group = BlockGroup::here();
+  double sum = 0;
+  walk(group, call.entries, call.a, 0.0f, [&](int first, const float* x) {
+    float weight[BlockGroup::batch];
+    for (int k = 0; k < BlockGroup::batch; ++k) {
+      const int i = first + k * group.lanes;
+      weight[k] = call.weights && i < call.entries ? call.weights[i] : 1.0f;
+    }
+    for (int k = 0; k < BlockGroup::batch; ++k) sum += static_cast<double>(x[k]) * weight[k];
+  });
+  sum = group.sum(sum);
+  if (group.lane == 0) *call.sum = static_cast<float>(*call.sum + sum);
+}
+
+}  // namespace
+
+const DeviceHead* find_device_head(const char* name) {
+  for (const Row& row : heads)
+    if (std::strcmp(row.name, name) == 0) return row.head;
+  return nullptr;
+}
+
+void issue(const Context& context, const MovePlaces& call) {
+  launch_cells(context, call, call.entries, call.width, "move places");
+}
+
+void issue(const Context& context, const AddSum& call) {
+  if (call.entries == 0) return;
+  add_sum<<<1, sum_threads, 0, context.stream>>>(call);
+  check(cudaGetLastError(), "add sum");
+}
+
+}  // namespace throughtime::cuda

@@ -1,0 +1,114 @@
+// What each element of the operations of inputs.h is, for host and device: kernels call these per thread, tests as
+// loops.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/cuda/kernels/group.h"
+#include "engine/cuda/kernels/inputs.h"
+#include "engine/cuda/kernels/philox.h"
+#include "engine/cuda/numbers.h"
+
+namespace throughtime::cuda {
+
+/// Numbers of a place that its token gives.
+THROUGHTIME_INLINE int token_width(const GatherInputs& call) {
+  return call.embedding > 0 ? call.embedding : call.vocabulary;
+}
+
+THROUGHTIME_INLINE void write_cell(const GatherInputs& call, std::size_t place, int column) {
+  const int tokens = token_width(call);
+  float value = 0.0f;
+  if (column >= tokens) {
+    value = call.values[place * call.reals + (column - tokens)];
+  } else {
+    const std::int32_t token = call.tokens[place];
+    if (call.embedding > 0)
+      value = token < 0 ? 0.0f : call.table[static_cast<std::size_t>(token) * call.embedding + column];
+    else
+      value = token == column ? 1.0f : 0.0f;
+  }
+  call.x[place * (tokens + call.reals) + column] = value;
+}
+
+/// ApplyMask with what follows from its share, the same for all of its elements.
+struct MaskPlan {
+  ApplyMask call;
+  std::uint64_t threshold = 0;  // a word below it drops its element
+  float survivor = 1;
+};
+
+inline MaskPlan make_mask_plan(const ApplyMask& call) {
+  return {call, static_cast<std::uint64_t>(std::llround(call.share * 4294967296.0)),
+          static_cast<float>(1.0 / (1.0 - call.share))};
+}
+
+/// Elements [4 quad, 4 quad + 4) of an entry share the words of one counter.
+THROUGHTIME_INLINE void write_cell(const MaskPlan& plan, std::size_t entry, int quad) {
+  const ApplyMask& call = plan.call;
+  const int place = call.places ? call.places[entry] : static_cast<int>(entry);
+  const std::uint64_t step =
+      call.per_sequence ? 0 : static_cast<std::uint64_t>(call.numbers->step + call.first_step + place / call.batch);
+  const std::uint32_t row = static_cast<std::uint32_t>(call.numbers->row + place % call.batch);
+  const std::uint64_t element = static_cast<std::uint64_t>(call.layer) << 32 | static_cast<std::uint32_t>(quad);
+  const RandomWords words = random_words(call.numbers->key, call.purpose, step, row, element);
+  const int first = 4 * quad;
+  float* values = call.values + entry * (call.stride ? call.stride : call.width) + first;
+  float x[4];
+  for (int i = 0; i < 4; ++i) x[i] = first + i < call.width ? values[i] : 0.0f;
+  for (int i = 0; i < 4; ++i)
+    if (first + i < call.width) values[i] = x[i] * (words.word[i] < plan.threshold ? 0.0f : plan.survivor);
+}
+
+THROUGHTIME_INLINE void write_cell(const ZeroResets& call, std::size_t place, int unit) {
+  const std::size_t at = place * call.hidden + unit;
+  constexpr std::uint8_t reset = 1;  // StepFlag::reset
+  call.to[at] = call.flags[place] == reset ? 0.0f : call.from[at];
+}
+
+/// Of tensor row / B in row row % B: the rows of all planes are counted through.
+THROUGHTIME_INLINE void write_cell(const MoveStates& call, std::size_t row, int unit) {
+  const std::size_t tensor = row / call.batch, b = row % call.batch;
+  const std::size_t in_plane = tensor * call.plane + b * call.hidden + unit;
+  const std::size_t in_row = b * call.state_size + tensor * call.hidden + unit;
+  if (call.to_planes)
+    call.to[in_plane] = call.from ? call.from[in_row] : 0.0f;
+  else
+    call.to[in_row] = call.from[in_plane];
+}
+
+THROUGHTIME_INLINE void write_cell(const SpreadBias& call, std::size_t row, int column) {
+  float value = call.bias ? call.bias[column] : 0.0f;
+  if (call.second) value += call.second[column];
+  call.to[row * (call.stride ? call.stride : call.width) + column] = value;
+}
+
+/// Eight parts are read before the first is added: their order stays.
+THROUGHTIME_INLINE void write_element(const SumParts& call, std::size_t i) {
+  constexpr int batch = 8;
+  float sum = call.add ? call.to[i] : 0.0f;
+  for (int first = 0; first < call.parts; first += batch) {
+    float part[batch];
+    for (int k = 0; k < batch; ++k)
+      part[k] = first + k < call.parts ? call.from[static_cast<std::size_t>(first + k) * call.count + i] : 0.0f;
+    for (int k = 0; k < batch; ++k)
+      if (first + k < call.parts) sum += part[k];
+  }
+  call.to[i] = sum;
+}
+
+/// The norm of one row of RowNorms; a group of lanes (group.h) shares it.
+template <class Group>
+THROUGHTIME_INLINE void row_norm(const Group& group, const RowNorms& call, std::size_t row) {
+  const float* numbers = call.rows + row * call.width;
+  double squares = 0;
+  walk(group, call.width, numbers, 0.0f, [&](int, const float* x) {
+    for (int k = 0; k < Group::batch; ++k) squares += static_cast<double>(x[k]) * x[k];
+  });
+  squares = group.sum(squares);
+  if (group.lane == 0) call.norms[row] = static_cast<float>(std::sqrt(squares));
+}
+
+}  // namespace throughtime::cuda
