@@ -6,6 +6,10 @@
 
 namespace throughtime {
 
+namespace cuda {
+struct DeviceCell;  // src/engine/cuda/device_cell.h
+}
+
 /// What a cell is made of, in blocks of H rows or columns (H = hidden units of the layer).
 struct CellShape {
   int input_rows = 0;          // gates computed from the input: weight_ih is [input_rows * H, D]
@@ -139,6 +143,7 @@ struct CellType {
   std::vector<int> (*raw_shape)(int hidden) = nullptr;
   WeightMap<double> reference_map;
   WeightMap<float> fast_map;
+  const cuda::DeviceCell* (*device)() = nullptr;  // kernels for a GPU; null: built-in ones of that name, or none
 };
 
 /// The cell of that name; refuses unknown names with the nearest known one.

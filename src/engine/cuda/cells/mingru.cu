@@ -1,0 +1,5 @@
+#define THROUGHTIME_NUMBERS "engine/cuda/numbers.h"
+#include "cells/mingru-inl.h"
+#include "engine/cuda/cells/device_cell.cuh"
+
+THROUGHTIME_CUDA_CELL(mingru, MinGru)

@@ -1,0 +1,483 @@
+// All steps of a layer in one kernel, backward: the same division as forward (recurrence_forward.cuh), each block with
+// the gate rows of its own units. A step:
+//   pointwise threads wait for what the step after it left at their unit (one number from each block), and turn it into
+//                     the cotangents of the unit's gates, for their block, and of its state
+//   every thread      multiplies its weights with the cotangents of its block's gates: this block's part of dL/dh of
+//   all
+//                     units, which goes to the blocks that have them
+#pragma once
+
+#include "engine/cuda/cells/division.cuh"
+#include "engine/cuda/cells/exchange.cuh"
+#include "engine/cuda/cells/pointwise.cuh"
+#include "engine/cuda/cells/recurrence_forward.cuh"
+#include "engine/cuda/device_cell.h"
+
+namespace throughtime::cuda {
+
+/// The shared memory of a block, in floats; `rows`: the most of any cluster.
+template <class Cell, class Division>
+struct BackwardMemory {
+  static constexpr CellShape shape = Cell::shape;
+  // Gates of a unit lie side by side, three as if they were four: [unit][gate_stride].
+  static constexpr int gates = shape.recurrent_rows, gate_stride = gates == 3 ? 4 : gates;
+  // What is copied ahead, for each row and unit.
+  static constexpr int saved = 0, states = saved + shape.saved, cotangents = states + shape.states,
+                       d_outputs = cotangents + shape.states, from_above = d_outputs + 1, copied = from_above + 1;
+  int rows, blocks;
+
+  __host__ __device__ int padded_rows() const { return rounded_up(rows, 4); }
+  static constexpr int bells = 0;    // 2 for each group, of 8 bytes
+  static constexpr int d_gates = 8;  // [2][rows][units][gate_stride]; 2, since a fast warp is a step ahead
+  __host__ __device__ int parts() const {
+    return d_gates + 2 * padded_rows() * Division::units * gate_stride;  // [2][blocks][rows][units]
+  }
+  __host__ __device__ int copies() const {
+    return parts() + 2 * blocks * rows * Division::units;  // [slot][copied][pair]
+  }
+  __host__ __device__ int end() const { return copies() + copy_slots * copied * Division::pairs; }
+  __host__ __device__ std::size_t bytes() const { return sizeof(float) * end(); }
+};
+
+#if defined(__CUDACC__)
+
+/// How a backward thread reads the cotangents of gates: `vector` numbers at once, of `vector_units` units. Vector i of
+/// lane p is that of the units (i * back_lanes + p) * vector_units ...: neighbouring lanes read neighbouring numbers.
+template <int gates, class Division>
+struct BackLayout {
+  static constexpr int gate_stride = gates == 3 ? 4 : gates;
+  static constexpr int most_units = gate_stride >= 4 ? 1 : 4 / gate_stride;
+  static constexpr int vector_units = Division::back_units < most_units ? Division::back_units : most_units;
+  static constexpr int vector = vector_units * gate_stride;
+  static constexpr int vectors = Division::back_units / vector_units;
+  static constexpr int numbers = vectors * vector;  // of them a fourth unused where there are three gates
+};
+template <int count>
+__device__ __forceinline__ void load_vector(const float* from, float* to) {
+  if constexpr (count == 4) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
+  } else if constexpr (count == 2) {
+    const float2 two = *reinterpret_cast<const float2*>(from);
+    to[0] = two.x, to[1] = two.y;
+  } else {
+    to[0] = *from;
+  }
+}
+
+/// The part of the recurrent weights that a thread holds: columns [first_column, + columns) of its units' gate rows.
+template <int gates, class Division>
+__device__ __forceinline__ void load_weights_back(
+    const float* weights, int hidden, int first_unit, int first_column, int lane,
+    float (&held)[BackLayout<gates, Division>::numbers][Division::columns]) {
+  using Layout = BackLayout<gates, Division>;
+  const bool wide = wide_rows(weights, hidden);
+#pragma unroll
+  for (int i = 0; i < Layout::numbers; ++i) {
+    const int gate = i % Layout::gate_stride, within = i % Layout::vector / Layout::gate_stride;
+    const int unit = first_unit + (i / Layout::vector * Division::back_lanes + lane) * Layout::vector_units + within;
+    const float* from = weights + (static_cast<std::size_t>(gate) * hidden + unit) * hidden + first_column;
+    load_neighbours<Division::columns>(from, gate < gates && unit < hidden ? hidden - first_column : 0, wide, held[i]);
+  }
+}
+
+/// values [row, column] of `rows` rows: this thread's part of the products, added up over its neighbours as
+/// sum_over_lanes says. `d_gates`: [rows][units][gate_stride].
+template <int rows, int gates, class Division>
+__device__ __forceinline__ void multiply_back(
+    const float (&weights)[BackLayout<gates, Division>::numbers][Division::columns], const float* d_gates, int lane,
+    float (&values)[rows * Division::columns]) {
+  using Layout = BackLayout<gates, Division>;
+  constexpr int columns = Division::columns, chains = chains_for(columns);
+  float part[rows][columns][chains] = {};
+#pragma unroll
+  for (int i = 0; i < Layout::vectors; ++i)
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+      float d[Layout::vector];
+      load_vector<Layout::vector>(
+          d_gates + row * Division::units * Layout::gate_stride + (i * Division::back_lanes + lane) * Layout::vector,
+          d);
+#pragma unroll
+      for (int e = 0; e < Layout::vector; ++e)
+        if (e % Layout::gate_stride < gates)
+#pragma unroll
+          for (int column = 0; column < columns; ++column)
+            part[row][column][e % chains] =
+                fmaf(weights[i * Layout::vector + e][column], d[e], part[row][column][e % chains]);
+    }
+#pragma unroll
+  for (int i = 0; i < rows * columns; ++i) values[i] = add_up<chains>(part[i / columns][i % columns]);
+  sum_over_lanes<rows * columns, Division::back_lanes>(values, lane);
+}
+
+/// One pointwise thread's row of the batch, and what it carries from step to step.
+template <class Cell>
+struct BackwardPair {
+  int row = 0;                                                // of the cluster
+  bool here = false;                                          // whether there is such a row, and such a unit
+  StepFlag flag = StepFlag::go_on, before = StepFlag::go_on;  // of this step, and of the one before it
+  bool left_nothing = false;                                  // the step after this one reset the row
+  float next[Cell::shape.states];                             // the state after this step
+  float d_next[Cell::shape.states];                           // its cotangent, without the products
+};
+
+template <class Cell, class Division>
+struct BackwardBlock {
+  using Memory = BackwardMemory<Cell, Division>;
+  using Layout = BackLayout<Cell::shape.recurrent_rows, Division>;
+  using Weights = float[Layout::numbers][Division::columns];
+  using Pair = BackwardPair<Cell>;
+  using Pairs = Pair[Division::passes];
+  static constexpr CellShape shape = Cell::shape;
+  static constexpr int gates = shape.recurrent_rows;
+  static constexpr int gates_ready = 1, parts_ready = gates_ready + Division::groups;  // barriers, one for each group
+
+  const StepsBackward& call;
+  Memory memory;
+  float* shared;
+  int thread;  // of the product threads or of the pointwise threads
+  int block, blocks;
+  RowRange rows;
+  int group;             // of a pointwise thread
+  int local_unit, unit;  // of the pointwise work; `unit` counts over the cluster
+
+  __device__ __forceinline__ std::size_t entry(int step, int row) const {
+    return static_cast<std::size_t>(step) * call.batch + rows.first + row;
+  }
+  __device__ __forceinline__ float* d_gates(int turn, int row) const {
+    return shared + Memory::d_gates + ((turn & 1) * memory.padded_rows() + row) * Division::units * Layout::gate_stride;
+  }
+  // Message n: what turn n - 1 left. Turn 0 is the last step.
+  __device__ __forceinline__ float* part(int message, int from_block, int row) const {
+    return shared + memory.parts() + (((message & 1) * blocks + from_block) * memory.rows + row) * Division::units;
+  }
+  __device__ __forceinline__ RowRange group_rows(int group) const { return rows_of_group<Division>(rows.count, group); }
+  __device__ __forceinline__ Bell bell(int message, int group) const {
+    return {shared_address(shared + Memory::bells) + (group * 2 + (message & 1)) * 8};
+  }
+  __device__ __forceinline__ void announce_parts(int message, int group) const {
+    const int units = min(Division::units, call.hidden - block * Division::units);
+    bell(message, group).announce(static_cast<unsigned>(blocks * group_rows(group).count * units) * sizeof(float));
+  }
+  __device__ __forceinline__ float* copied(int step, int i, int pass) const {
+    return shared + memory.copies() + ((step % copy_slots) * Memory::copied + i) * Division::pairs +
+           (group * Division::passes + pass) * Division::group_threads + thread;
+  }
+  template <class Action>
+  static __device__ __forceinline__ void for_passes(Action action) {
+#pragma unroll
+    for (int pass = 0; pass < Division::passes; ++pass) action(pass);
+  }
+
+  // ---- pointwise threads.
+
+  __device__ __forceinline__ StepFlag flag(int step, int row) const {
+    if (!call.flags || step < 0) return StepFlag::go_on;
+    return static_cast<StepFlag>(call.flags[entry(step, row)]);
+  }
+  __device__ __forceinline__ std::size_t carry_at(int tensor, const Pair& pair) const {
+    return (static_cast<std::size_t>(tensor) * call.batch + rows.first + pair.row) * call.hidden + unit;
+  }
+
+  __device__ __forceinline__ void begin_pairs(Pairs& pairs) const {
+    for_passes([&](int pass) {
+      Pair& pair = pairs[pass];
+      const int row = thread / Division::units + pass * Division::pass_rows;
+      pair.row = group_rows(group).first + row;
+      pair.here = row < group_rows(group).count && unit < call.hidden;
+      if (!pair.here) return;
+      pair.flag = flag(call.steps - 1, pair.row);
+#pragma unroll
+      for (int k = 0; k < shape.states; ++k) {
+        pair.next[k] = call.states[k * call.state_plane + entry(call.steps, pair.row) * call.hidden + unit];
+        pair.d_next[k] = call.carry[carry_at(k, pair)];
+      }
+    });
+  }
+
+  /// Asks for the tape of `step` and what else arrives there.
+  __device__ __forceinline__ void ask_for_tape(int step, const Pairs& pairs) const {
+    if (step >= 0)
+      for_passes([&](int pass) {
+        if (!pairs[pass].here) return;
+        const std::size_t here = entry(step, pairs[pass].row), at = here * call.hidden + unit;
+        const auto ask = [&](int i, const float* from) { copy_ahead(copied(step, i, pass), from); };
+#pragma unroll
+        for (int k = 0; k < shape.saved; ++k) ask(Memory::saved + k, call.saved + k * call.saved_plane + at);
+#pragma unroll
+        for (int k = 0; k < shape.states; ++k) ask(Memory::states + k, call.states + k * call.state_plane + at);
+        if (call.step_cotangents)
+#pragma unroll
+          for (int k = 0; k < shape.states; ++k)
+            ask(Memory::cotangents + k, call.step_cotangents + here * call.state_size + k * call.hidden + unit);
+        if (call.d_outputs) ask(Memory::d_outputs, call.d_outputs + at);
+        if (call.from_above) ask(Memory::from_above, call.from_above + at);
+      });
+    end_group();
+  }
+
+  /// Asks ahead, and waits for what was asked for `step`; the flags of the step before come along.
+  __device__ __forceinline__ void begin_turn(int step, Pairs& pairs) const {
+    ask_for_tape(step - copy_slots + 1, pairs);
+    for_passes([&](int pass) {
+      Pair& pair = pairs[pass];
+      if (pair.here) pair.before = flag(step - 1, pair.row);
+    });
+    wait_for_groups<copy_slots - 1>();
+  }
+
+  /// Until what turn `turn` - 1 left for the group's rows is here, whole.
+  __device__ __forceinline__ void wait_for_parts(int turn) const {
+    if (turn == 0) return;
+    if constexpr (Division::one_block) {
+      meet<Division::meeting_threads>(parts_ready + group);
+    } else {
+      bell(turn, group).wait(((turn - 1) >> 1) & 1);
+      if (thread == 0) announce_parts(turn, group);
+    }
+  }
+
+  /// dL/d(state) as the step that ran last (in turn `turn` - 1) left it.
+  __device__ __forceinline__ void receive(int turn, const Pair& pair, float* d_next) const {
+#pragma unroll
+    for (int k = 0; k < shape.states; ++k) d_next[k] = pair.d_next[k];
+    if (turn > 0)
+#pragma unroll
+      for (int from = 0; from < Division::width / Division::units; ++from)
+        if (from < blocks) d_next[0] += part(turn, from, pair.row)[local_unit];
+#pragma unroll
+    for (int k = 0; k < shape.states; ++k) d_next[k] = pair.left_nothing ? 0.0f : d_next[k];
+  }
+
+  /// Adds what arrives at the state after `step`, and writes the sum down where it is asked for.
+  __device__ __forceinline__ void add_cotangents(int step, int pass, const Pair& pair, float* d_next) const {
+    if (call.step_cotangents)
+#pragma unroll
+      for (int k = 0; k < shape.states; ++k) d_next[k] += *copied(step, Memory::cotangents + k, pass);
+    if (call.d_outputs) d_next[0] += *copied(step, Memory::d_outputs, pass);
+    if (call.taps)
+#pragma unroll
+      for (int k = 0; k < shape.states; ++k)
+        call.taps[entry(step, pair.row) * call.state_size + k * call.hidden + unit] = d_next[k];
+    if (call.from_above && pair.flag != StepFlag::hold) d_next[0] += *copied(step, Memory::from_above, pass);
+  }
+
+  /// The pointwise work of a step.
+  __device__ __forceinline__ void begin_step(int step, int turn, Pairs& pairs) const {
+    float d_input[Division::passes][shape.input_rows], d_recurrent[Division::passes][gates];
+    for_passes([&](int pass) {
+      Pair& pair = pairs[pass];
+      if (!pair.here) return;
+      float d_next[shape.states], d_state[shape.states], saved[at_least_one(shape.saved)], state[shape.states];
+      float raw_state[shape.states];
+#pragma unroll
+      for (int k = 0; k < shape.saved; ++k) saved[k] = *copied(step, Memory::saved + k, pass);
+#pragma unroll
+      for (int k = 0; k < shape.states; ++k) {
+        raw_state[k] = *copied(step, Memory::states + k, pass);
+        state[k] = pair.flag == StepFlag::reset ? 0.0f : raw_state[k];
+      }
+      receive(turn, pair, d_next);
+      add_cotangents(step, pass, pair, d_next);
+      Cell::template backward<float>(call.options, saved, state, pair.next, d_next, d_input[pass], d_recurrent[pass],
+                                     d_state);
+      const bool held = pair.flag == StepFlag::hold;
+#pragma unroll
+      for (int gate = 0; gate < shape.input_rows; ++gate) d_input[pass][gate] = held ? 0.0f : d_input[pass][gate];
+#pragma unroll
+      for (int gate = 0; gate < gates; ++gate) {
+        d_recurrent[pass][gate] = shape.joint ? d_input[pass][gate] : held ? 0.0f : d_recurrent[pass][gate];
+        d_gates(turn, pair.row)[local_unit * Layout::gate_stride + gate] = d_recurrent[pass][gate];
+      }
+#pragma unroll
+      for (int k = 0; k < shape.states; ++k) {
+        pair.d_next[k] = held ? d_next[k] : d_state[k];
+        pair.next[k] = raw_state[k];
+      }
+      pair.left_nothing = pair.flag == StepFlag::reset;
+      pair.flag = pair.before;
+    });
+    if constexpr (Division::helpers > 0)
+      arrive<Division::meeting_threads>(gates_ready + group);
+    else
+      meet<Division::meeting_threads>(gates_ready);
+    for_passes([&](int pass) {
+      if (!pairs[pass].here) return;
+      const std::size_t here = entry(step, pairs[pass].row);
+      store_gates<shape.input_rows>(d_input[pass], here, call.hidden, unit, call.d_input_gates);
+      if constexpr (!shape.joint)
+        store_gates<gates>(d_recurrent[pass], here, call.hidden, unit, call.d_recurrent_gates);
+    });
+  }
+
+  __device__ __forceinline__ void write_carry(const Pairs& pairs) const {
+    for_passes([&](int pass) {
+      const Pair& pair = pairs[pass];
+      if (!pair.here) return;
+      float d_first[shape.states];
+      receive(call.steps, pair, d_first);
+#pragma unroll
+      for (int k = 0; k < shape.states; ++k) call.carry[carry_at(k, pair)] = d_first[k];
+    });
+  }
+
+  // ---- product threads.
+
+  /// Sends this thread's share of the products of `count` rows to the blocks that have those units.
+  template <int count>
+  __device__ __forceinline__ void send_parts(int turn, int group, int row, int first_column, int lane,
+                                             const float* values) const {
+    constexpr int columns = Division::columns, splits = most_splits(count * columns, Division::back_lanes);
+    if (lane >= splits) return;
+#pragma unroll
+    for (int i = 0; i < count * columns / splits; ++i) {
+      const int index = i * splits + lane, to_row = row + index / columns, column = first_column + index % columns;
+      if (to_row >= rows.count || column >= call.hidden) continue;
+      float* to = part(turn + 1, block, to_row) + column % Division::units;
+      if constexpr (Division::one_block) {
+        *to = values[i];
+      } else {
+        const int owner = column / Division::units;
+        send(address_in_block(shared_address(to), owner), values[i],
+             address_in_block(bell(turn + 1, group).address, owner));
+      }
+    }
+  }
+  template <int count>
+  __device__ __forceinline__ void multiply_some(int turn, int group, int row, const Weights& weights) const {
+    const int lane = thread % Division::back_lanes, first_column = thread / Division::back_lanes * Division::columns;
+    float values[count * Division::columns];
+    multiply_back<count, gates, Division>(weights, d_gates(turn, row), lane, values);
+    send_parts<count>(turn, group, row, first_column, lane, values);
+  }
+  __device__ __forceinline__ void multiply_all(int turn, int group, const Weights& weights) const {
+    const RowRange all = group_rows(group);
+    for (int row = all.first; row < all.first + all.count; row += Division::product_rows) {
+      const int left = all.first + all.count - row;
+      if (Division::product_rows > 2 && left > 2)
+        multiply_some<Division::product_rows>(turn, group, row, weights);
+      else if (left >= 2)
+        multiply_some<2>(turn, group, row, weights);
+      else
+        multiply_some<1>(turn, group, row, weights);
+    }
+  }
+
+  // ---- all threads.
+
+  __device__ __forceinline__ void create_bells() const {
+    for (int i = 0; i < 2 * Division::groups; ++i) bell(i % 2, i / 2).create();
+    Bell::publish_creation();
+    for (int i = 0; i < 2 * Division::groups; ++i) announce_parts(i % 2, i / 2);
+  }
+  /// Units that do not exist have no cotangents.
+  __device__ __forceinline__ void clear_gates() const {
+    const int all = 2 * memory.padded_rows() * Division::units * Layout::gate_stride;
+    for (int i = threadIdx.x; i < all; i += Division::block_threads) d_gates(0, 0)[i] = 0.0f;
+  }
+  __device__ __forceinline__ void start_together() const {
+    if constexpr (Division::one_block)
+      meet<Division::block_threads>(0);
+    else
+      synchronize_cluster();
+  }
+  __device__ __forceinline__ void load_product_weights(Weights& weights) const {
+    load_weights_back<gates, Division>(call.recurrent_weights, call.hidden, block * Division::units,
+                                       thread / Division::back_lanes * Division::columns, thread % Division::back_lanes,
+                                       weights);
+  }
+  __device__ __forceinline__ void prepare_pairs(Pairs& pairs) const {
+    begin_pairs(pairs);
+    for (int ahead = 1; ahead < copy_slots; ++ahead) ask_for_tape(call.steps - ahead, pairs);
+  }
+
+  /// Every thread has both kinds of work.
+  __device__ __forceinline__ void run_alike() const {
+    Weights weights;
+    Pairs pairs;
+    load_product_weights(weights);
+    prepare_pairs(pairs);
+    start_together();
+    for (int turn = 0; turn < call.steps; ++turn) {
+      const int step = call.steps - 1 - turn;
+      begin_turn(step, pairs);
+      wait_for_parts(turn);
+      begin_step(step, turn, pairs);
+      multiply_all(turn, 0, weights);
+    }
+    wait_for_parts(call.steps);
+    write_carry(pairs);
+  }
+  __device__ __forceinline__ void run_products() const {
+    Weights weights;
+    load_product_weights(weights);
+    start_together();
+    for (int turn = 0; turn < call.steps; ++turn)
+#pragma unroll
+      for (int group = 0; group < Division::groups; ++group) {
+        if (group_rows(group).count == 0) continue;
+        meet<Division::meeting_threads>(gates_ready + group);
+        multiply_all(turn, group, weights);
+        if (Division::one_block) arrive<Division::meeting_threads>(parts_ready + group);
+      }
+  }
+  __device__ __forceinline__ void run_pointwise() const {
+    Pairs pairs;
+    prepare_pairs(pairs);
+    start_together();
+    if (group_rows(group).count == 0) return;
+    for (int turn = 0; turn < call.steps; ++turn) {
+      const int step = call.steps - 1 - turn;
+      begin_turn(step, pairs);
+      wait_for_parts(turn);
+      begin_step(step, turn, pairs);
+    }
+    wait_for_parts(call.steps);
+    write_carry(pairs);
+  }
+
+  __device__ __forceinline__ void run() const {
+    if (!Division::one_block && threadIdx.x == 0) create_bells();
+    clear_gates();
+    if constexpr (Division::helpers == 0)
+      run_alike();
+    else if (threadIdx.x < Division::threads)
+      run_products();
+    else
+      run_pointwise();
+    if constexpr (!Division::one_block) synchronize_cluster();  // no block leaves while another may write to it
+  }
+};
+
+template <class Cell, class Division>
+__global__ void __launch_bounds__(Division::block_threads, 1)
+    all_steps_backward(const __grid_constant__ StepsBackward call) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  extern __shared__ float4 shared_memory[];
+  const int blocks = Division::one_block ? 1 : static_cast<int>(blocks_of_cluster());
+  const int block = Division::one_block ? 0 : static_cast<int>(block_in_cluster());
+  const int clusters = static_cast<int>(gridDim.x) / blocks;
+  int thread = static_cast<int>(threadIdx.x), group = 0;
+  if (Division::helpers > 0 && thread >= Division::threads) {
+    group = (thread - Division::threads) / Division::group_threads;
+    thread = (thread - Division::threads) % Division::group_threads;
+  }
+  const int local_unit = thread % Division::units;
+  BackwardBlock<Cell, Division>{call,
+                                {most_rows_of_cluster(call.batch, clusters), blocks},
+                                reinterpret_cast<float*>(shared_memory),
+                                thread,
+                                block,
+                                blocks,
+                                rows_of_cluster(call.batch, static_cast<int>(blockIdx.x) / blocks, clusters),
+                                group,
+                                local_unit,
+                                block * Division::units + local_unit}
+      .run();
+#endif
+}
+
+#endif  // __CUDACC__
+
+}  // namespace throughtime::cuda
