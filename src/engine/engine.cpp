@@ -3,6 +3,7 @@
 #include "core/memory.h"
 #include "core/registry.h"
 #include "engine/cpu/cpu_engine.h"
+#include "engine/cuda/cuda_engine.h"
 #include "engine/ranks/rank_engine.h"
 #include "engine/reference/reference_engine.h"
 #include "throughtime/archive.h"
@@ -32,6 +33,11 @@ const Registry<EngineType>& engines() {
            .make = make_reference_engine,
            .exact = true},
           {.name = "cpu", .description = "single precision, SIMD and threads: the fast one", .make = make_cpu_engine},
+          {.name = "cuda",
+           .description = "single precision on an NVIDIA GPU: large batches, wide layers, long windows",
+           .make = make_cuda_engine,
+           .on_host = false,
+           .missing = cuda_absence},
       });
   return registry;
 }

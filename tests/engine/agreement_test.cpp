@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "support/engine_run.h"
 #include "support/errors.h"
 #include "support/numeric.h"
@@ -9,7 +11,11 @@
 namespace throughtime::testing {
 namespace {
 
-EngineConfig cpu(int threads = 2) { return {.name = "cpu", .threads = threads, .communicator = nullptr}; }
+// Every fast engine against the reference.
+
+EngineConfig fast_engine(const std::string& name, int threads = 2) {
+  return {.name = name, .threads = threads, .communicator = nullptr};
+}
 
 /// Random choices of one test case, by name of what is chosen.
 class Choice {
@@ -84,8 +90,8 @@ ProblemSpec small_spec(std::uint64_t seed, const std::string& cell) {
 }
 
 /// Everything that a window can be asked for, forward and back.
-void expect_agreement(const Problem& problem, std::uint64_t seed) {
-  EngineRun reference(problem), fast(problem, cpu());
+void expect_agreement(const std::string& engine, const Problem& problem, std::uint64_t seed) {
+  EngineRun reference(problem), fast(problem, fast_engine(engine));
   const std::size_t numbers = reference.state_numbers();
   const auto initial = random_numbers(numbers, seed + 1, 0.5);
   PullBackSpec spec;
@@ -119,29 +125,39 @@ void expect_agreement(const Problem& problem, std::uint64_t seed) {
   expect_close("cotangents alone", fast.pull_back(spec).gradient, reference.pull_back(spec).gradient, 1e-3);
 }
 
-class CpuAgreement : public ::testing::TestWithParam<std::string> {};
+/// An engine and a cell.
+class Agreement : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  void SetUp() override {
+    const EngineType& type = find_engine(engine());
+    if (!type.usable()) GTEST_SKIP() << type.missing();
+  }
+  static const std::string& engine() { return std::get<0>(GetParam()); }
+  static const std::string& cell() { return std::get<1>(GetParam()); }
+};
 
-TEST_P(CpuAgreement, WithTheReferenceOnRandomProblems) {
+TEST_P(Agreement, WithTheReferenceOnRandomProblems) {
   for (std::uint64_t seed = 1; seed <= 25; ++seed) {
-    SCOPED_TRACE(fmt::format("{} seed {}", GetParam(), seed));
-    expect_agreement(random_problem(random_spec(seed, GetParam())), seed);
+    SCOPED_TRACE(fmt::format("{} seed {}", cell(), seed));
+    expect_agreement(engine(), random_problem(random_spec(seed, cell())), seed);
   }
 }
 
-TEST_P(CpuAgreement, OfSmallModels) {
+TEST_P(Agreement, OfSmallModels) {
   for (std::uint64_t seed = 1; seed <= 15; ++seed) {
-    SCOPED_TRACE(fmt::format("{} seed {}", GetParam(), seed));
-    const Problem problem = random_problem(small_spec(seed, GetParam()));
+    SCOPED_TRACE(fmt::format("{} seed {}", cell(), seed));
+    const Problem problem = random_problem(small_spec(seed, cell()));
     ASSERT_LE(problem.parameters.size(), 256u);
-    expect_agreement(problem, seed);
+    expect_agreement(engine(), problem, seed);
   }
 }
 
-TEST_P(CpuAgreement, OfEvaluationAndOfStateOnlyWork) {
+TEST_P(Agreement, OfEvaluationAndOfStateOnlyWork) {
   for (std::uint64_t seed = 31; seed <= 40; ++seed) {
-    SCOPED_TRACE(fmt::format("{} seed {}", GetParam(), seed));
-    const Problem problem = random_problem(random_spec(seed, GetParam()));
-    EngineRun reference(problem), nothing(problem, cpu(), Keep::nothing), state(problem, cpu(), Keep::state);
+    SCOPED_TRACE(fmt::format("{} seed {}", cell(), seed));
+    const Problem problem = random_problem(random_spec(seed, cell()));
+    EngineRun reference(problem), nothing(problem, fast_engine(engine()), Keep::nothing),
+        state(problem, fast_engine(engine()), Keep::state);
     for (EngineRun* run : {&reference, &nothing, &state}) run->set_training(false);
     const auto initial = random_numbers(reference.state_numbers(), seed + 1, 0.5);
     const Unrolled a = reference.unroll(initial), b = nothing.unroll(initial);
@@ -156,17 +172,17 @@ TEST_P(CpuAgreement, OfEvaluationAndOfStateOnlyWork) {
   }
 }
 
-TEST_P(CpuAgreement, OfBitsForAnyThreadCount) {
+TEST_P(Agreement, OfBitsForAnyThreadCount) {
   for (std::uint64_t seed = 51; seed <= 54; ++seed) {
-    ProblemSpec spec = random_spec(seed, GetParam());
+    ProblemSpec spec = random_spec(seed, cell());
     spec.batch = 130;
     spec.steps = 9;
     const Problem problem = random_problem(spec);
-    EngineRun one(problem, cpu(1));
+    EngineRun one(problem, fast_engine(engine(), 1));
     const Unrolled a = one.unroll();
     const PulledBack b = one.pull_back();
     for (int threads = 2; threads <= 8; ++threads) {
-      EngineRun many(problem, cpu(threads));
+      EngineRun many(problem, fast_engine(engine(), threads));
       const Unrolled c = many.unroll();
       const PulledBack d = many.pull_back();
       EXPECT_EQ(a.loss_sum, c.loss_sum) << threads;
@@ -183,7 +199,7 @@ TEST(CpuTape, HoldsWhatTheHeadSendsBackOnlyForStepsWithALoss) {
   spec.steps = 50;
   Problem problem = random_problem(spec);
   std::fill(problem.window.weight.begin(), problem.window.weight.end() - problem.window.batch, 0.0f);
-  EngineRun reference(problem), fast(problem, cpu());
+  EngineRun reference(problem), fast(problem, fast_engine("cpu"));
   Engine& engine = fast.engine();
   const auto all = engine.make_tape({.steps = 50, .batch = problem.window.batch});
   const auto last = engine.make_tape({.steps = 50, .batch = problem.window.batch, .losses = 1});
@@ -202,19 +218,19 @@ TEST(CpuTape, HoldsWhatTheHeadSendsBackOnlyForStepsWithALoss) {
 
 TEST(CpuEngine, RefusesToPullBackThroughParametersThatHaveChanged) {
   const Problem problem = random_problem({.model = stack_of("gru", {4})});
-  EngineRun run(problem, cpu());
+  EngineRun run(problem, fast_engine("cpu"));
   run.unroll();
   run.set_parameters(problem.parameters);
   EXPECT_REFUSED(run.pull_back(), "parameters have changed since the window was unrolled");
 }
 
-TEST_P(CpuAgreement, OfOneRowAfterItsParametersHaveChanged) {
+TEST_P(Agreement, OfOneRowAfterItsParametersHaveChanged) {
   // Widths that are packed, and widths whose weights are read where they are.
   for (const int width : {4, 16, 32, 64, 80}) {
-    SCOPED_TRACE(fmt::format("{} with {} units", GetParam(), width));
+    SCOPED_TRACE(fmt::format("{} with {} units", cell(), width));
     const Problem problem =
-        random_problem({.model = stack_of(GetParam(), {width}), .steps = 10, .batch = 1, .parameter_range = 0.3});
-    EngineRun reference(problem), fast(problem, cpu(1));
+        random_problem({.model = stack_of(cell(), {width}), .steps = 10, .batch = 1, .parameter_range = 0.3});
+    EngineRun reference(problem), fast(problem, fast_engine(engine(), 1));
     for (std::uint64_t change = 1; change <= 3; ++change) {
       const auto parameters = random_numbers(problem.parameters.size(), change, 0.3);
       for (EngineRun* run : {&reference, &fast}) {
@@ -226,8 +242,31 @@ TEST_P(CpuAgreement, OfOneRowAfterItsParametersHaveChanged) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cells, CpuAgreement, ::testing::ValuesIn(cell_names()),
-                         [](const auto& info) { return info.param; });
+TEST_P(Agreement, OfWideLayersAndManyRows) {
+  Choice choice(7);
+  for (const int width : {96, 128, 129, 200, 256, 300}) {
+    ProblemSpec spec;
+    spec.seed = static_cast<std::uint64_t>(width);
+    spec.model = stack_of(cell(), {width}, choice.one_of<int>({1, 3, 6}));
+    spec.steps = choice.one_of<int>({1, 4, 9});
+    spec.batch = choice.one_of<int>({1, 3, 37, 150});
+    spec.resets = choice.yes() ? 0.2 : 0.0;
+    spec.parameter_range = 0.06;
+    SCOPED_TRACE(fmt::format("{} with {} units, {} rows, {} steps", cell(), width, spec.batch, spec.steps));
+    expect_agreement(engine(), random_problem(spec), spec.seed);
+  }
+}
+
+std::vector<std::string> fast_engines() {
+  std::vector<std::string> names;
+  for (const EngineType* engine : all_engines())
+    if (!engine->exact) names.push_back(engine->name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, Agreement,
+                         ::testing::Combine(::testing::ValuesIn(fast_engines()), ::testing::ValuesIn(cell_names())),
+                         [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
 }  // namespace
 }  // namespace throughtime::testing

@@ -59,7 +59,7 @@ TEST(Dropout, DiffersBetweenKeysStepsRowsSitesAndLayers) {
 }
 
 TEST(Dropout, OfLogitsStaysOnInEvaluationsOnlyWhenAsked) {
-  for (const std::string engine : {"reference", "cpu"})
+  for (const std::string& engine : engines_here())
     for (const bool always : {false, true}) {
       ProblemSpec spec{.model = with_head(stack_of("lstm", {4}), "softmax", 40), .steps = 3};
       spec.model.dropout.logits = 0.5;

@@ -14,7 +14,7 @@ namespace {
 
 TEST(MakeEngine, KnowsItsNames) {
   const Model model(stack_of("lstm", {2}));
-  for (const std::string& name : engine_names()) {
+  for (const std::string& name : engines_here()) {
     const auto engine = make_engine(model, {.name = name, .threads = 1, .communicator = nullptr});
     EXPECT_EQ(engine->name(), name);
     EXPECT_EQ(&engine->model(), &model);
@@ -29,7 +29,7 @@ TEST(Engines, AreRowsThatDescribeThemselves) {
     EXPECT_FALSE(engine->description.empty());
   }
   EXPECT_EQ(names, engine_names());
-  EXPECT_EQ(names, (std::vector<std::string>{"reference", "cpu"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"reference", "cpu", "cuda"}));
 }
 
 TEST(Engines, OneIsExactAndTheOthersAreComparedWithIt) {

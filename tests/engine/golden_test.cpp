@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "support/golden.h"
+#include "support/random_problem.h"
 #include "throughtime/throughtime.h"
 
 // Outputs, gradients and updates against PyTorch in double precision.
@@ -196,7 +197,7 @@ TEST_P(AgainstPyTorch, LossesOfTenUpdatesAgree) {
 
 std::vector<GoldenCase> all_golden_cases() {
   std::vector<GoldenCase> cases;
-  for (const std::string& engine : engine_names())
+  for (const std::string& engine : engines_here())
     for (const char* cell : {"lstm", "gru", "rnn_tanh", "rnn_relu"})
       for (const char* layers : {"1", "2"})
         for (const char* head : {"softmax", "regression"})

@@ -79,7 +79,7 @@ void check(const Shape& shape, double resets, double holds) {
         return objective_at(problem.parameters, {start.begin(), start.end()});
       },
       initial);
-  for (const std::string& name : engine_names()) {
+  for (const std::string& name : engines_here()) {
     SCOPED_TRACE(name);
     const double bound = name == "reference" ? 1e-9 : 2e-5;
     EngineRun run(problem, {.name = name, .threads = 2, .communicator = nullptr});

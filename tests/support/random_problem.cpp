@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "throughtime/engine.h"
 #include "throughtime/random.h"
 
 namespace throughtime::testing {
@@ -170,6 +171,12 @@ std::vector<std::string> cell_names() {
 std::vector<std::string> head_names() {
   std::vector<std::string> names;
   for (const HeadType* head : all_heads()) names.push_back(head->name);
+  return names;
+}
+
+std::vector<std::string> engines_here() {
+  std::vector<std::string> names;
+  for (const EngineType* engine : usable_engines()) names.push_back(engine->name);
   return names;
 }
 

@@ -60,5 +60,7 @@ ModelConfig with_head(ModelConfig config, const std::string& head, int outputs, 
 
 std::vector<std::string> cell_names();
 std::vector<std::string> head_names();
+/// Those that can compute here.
+std::vector<std::string> engines_here();
 
 }  // namespace throughtime::testing

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 
@@ -130,6 +131,28 @@ inline void expect_equal_checkpoints(const std::filesystem::path& a, const std::
     const Tensor* other = second.find(tensor.name);
     ASSERT_NE(other, nullptr) << tensor.name;
     EXPECT_EQ(tensor.data, other->data) << tensor.name;
+  }
+}
+
+/// Checkpoints of the same run: counts and random draws are equal, numbers up to the order of sums.
+inline void expect_close_checkpoints(const std::filesystem::path& a, const std::filesystem::path& b, double tolerance) {
+  const TensorFile first = read_tensors(a, true), second = read_tensors(b, true);
+  ASSERT_EQ(first.tensors.size(), second.tensors.size());
+  for (const Tensor& tensor : first.tensors) {
+    const std::string& name = tensor.name;
+    if (name == "throughtime.trainer.seconds" || name.starts_with("throughtime.record.")) continue;
+    const Tensor* other = second.find(name);
+    ASSERT_NE(other, nullptr) << name;
+    ASSERT_EQ(tensor.shape, other->shape) << name;
+    if (tensor.type != "F32" && tensor.type != "F64") {
+      EXPECT_EQ(tensor.data, other->data) << name;
+      continue;
+    }
+    const std::vector<double> x = real_values(tensor), y = real_values(*other);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (std::isnan(x[i]) && std::isnan(y[i])) continue;
+      ASSERT_NEAR(x[i], y[i], tolerance * (1 + std::abs(x[i]))) << name;
+    }
   }
 }
 

@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include "engine/cuda/engine_class.h"
+#include "engine/cuda/kernels/inputs.h"
+#include "engine/cuda/kernels/vectors.h"
+#include "engine/cuda/products.h"
+#include "engine/dropout.h"
+#include "throughtime/index.h"
+
+namespace throughtime::cuda {
+
+/// Some of the places that carry a loss, as many as the tape has room for.
+struct CudaEngine::HeadRows {
+  const StagedLosses& losses;
+  int first = 0, count = 0;  // among the entries
+  int slot_begin = 0;        // the window's step that slot 0 of the tape holds
+
+  const std::int32_t* places() const { return losses.places + first; }
+  const std::int32_t* host_places() const { return losses.host_places.data() + first; }
+  /// Whether they are places without a gap: then nothing must be gathered.
+  bool whole() const { return count > 0 && host_places()[count - 1] - host_places()[0] == count - 1; }
+};
+
+const float* CudaEngine::head_features(const Pass& pass, const HeadRows& rows) {
+  const Layer& top = model_.layers().back();
+  const int hidden = top.hidden, batch = pass.window.batch;
+  // The state after step l is in slot l + 1.
+  const float* states = pass.tape.layers.back().states.data() + Index{1 - rows.slot_begin} * batch * hidden;
+  const DropoutSite site = output_dropout(model_.config().dropout);
+  const bool masked = site.active() && pass.tape.training;
+  if (rows.whole() && !masked) return states + elements(rows.host_places()[0], hidden);
+  MovePlaces gather;
+  gather.entries = rows.count;
+  gather.width = hidden;
+  gather.places = rows.places();
+  gather.from = states;
+  gather.to = pass.tape.head.features.data();
+  add(gather);
+  apply_mask(pass, site, rows.count, hidden, 0, rows.places(), gather.to);
+  return gather.to;
+}
+
+/// Outputs z of the rows, into the tape's; returns what the last linear layer read.
+const float* CudaEngine::head_outputs(const Pass& pass, const HeadRows& rows) {
+  const int hidden = model_.config().head.hidden, top = model_.top_hidden();
+  HeadSpace& space = pass.tape.head;
+  const float* last = head_features(pass, rows);
+  if (hidden > 0) {
+    linear(pass, rows.count, top, hidden, last, model_.head_inner_weight, model_.head_inner_bias, space.inner.data());
+    last = space.inner.data();
+  }
+  linear(pass, rows.count, hidden > 0 ? hidden : top, model_.linear_outputs(), last, model_.head_weight,
+         model_.head_bias, space.outputs.data(), model_.outputs());
+  const DropoutConfig& dropout = model_.config().dropout;
+  apply_mask(pass, logits_dropout(dropout), rows.count, model_.linear_outputs(), 0, rows.places(),
+             space.outputs.data(), dropout.logits_always, model_.outputs());
+  return last;
+}
+
+void CudaEngine::score(const Pass& pass, const HeadRows& rows, bool d_z, float* losses, float* correct) {
+  const StagedLosses& staged = rows.losses;
+  HeadLoss loss;
+  loss.entries = rows.count;
+  loss.outputs = model_.outputs();
+  loss.constants = model_.head_constants >= 0 ? model_.head().constants : 0;
+  loss.constant_values = block(pass, model_.head_constants);
+  loss.labels = staged.labels ? staged.labels + rows.first : nullptr;
+  loss.target_stride = staged.target_width;
+  loss.values = staged.values;
+  if (staged.value_entry)
+    loss.value_entry = staged.value_entry + rows.first;
+  else if (staged.values)
+    loss.values += elements(rows.first, staged.target_width);
+  loss.weights = staged.weights + rows.first;
+  loss.z = pass.tape.head.outputs.data();
+  loss.d_z = d_z ? 1 : 0;
+  loss.losses = losses;
+  loss.correct = correct;
+  recorder_.add<Context, HeadLoss>(head_->loss, loss);
+}
+
+void CudaEngine::evaluate_rows(const Pass& pass, const HeadRows& rows, const UnrollOutputs& out) {
+  HeadSpace& space = pass.tape.head;
+  head_outputs(pass, rows);
+  if (out.scored()) {
+    score(pass, rows, false, space.losses.data(), out.correct_sum ? space.correct.data() : nullptr);
+    if (out.losses) {
+      MovePlaces scatter;
+      scatter.entries = rows.count;
+      scatter.width = scatter.back = 1;
+      scatter.places = rows.places();
+      scatter.from = space.losses.data();
+      scatter.to = out.losses;
+      add(scatter);
+    }
+    if (out.loss_sum) add(AddSum{rows.count, space.losses.data(), rows.losses.weights + rows.first, out.loss_sum});
+    if (out.correct_sum) add(AddSum{rows.count, space.correct.data(), nullptr, out.correct_sum});
+  }
+  if (!out.predictions) return;
+  HeadPredict predict;
+  predict.entries = rows.count;
+  predict.outputs = model_.outputs();
+  predict.constants = model_.head_constants >= 0 ? model_.head().constants : 0;
+  predict.constant_values = block(pass, model_.head_constants);
+  predict.z = space.outputs.data();
+  recorder_.add<Context, HeadPredict>(head_->predict, predict);
+  MovePlaces scatter;
+  scatter.entries = rows.count;
+  scatter.width = model_.outputs();
+  scatter.back = 1;
+  scatter.places = rows.places();
+  scatter.from = space.outputs.data();
+  scatter.to = out.predictions;
+  add(scatter);
+}
+
+void CudaEngine::evaluate_head(const Pass& pass, const StagedLosses& losses, int begin, int end, int slot_begin,
+                               const UnrollOutputs& out) {
+  const auto entry = [&](int step) {
+    const auto at = std::lower_bound(losses.host_places.begin(), losses.host_places.end(), step * pass.window.batch);
+    return static_cast<int>(at - losses.host_places.begin());
+  };
+  const int most = pass.tape.head.rows, last = entry(end);
+  int first = entry(begin);
+  const bool at_once = last - first <= most;
+  for (; first < last; first += most) {
+    const HeadRows rows{losses, first, std::min(most, last - first), slot_begin};
+    evaluate_rows(pass, rows, out);
+    // The way back finds the outputs where they are, unless they became predictions.
+    if (at_once && !out.predictions && pass.tape.shape().keep != Keep::nothing)
+      pass.tape.kept_places.assign(rows.host_places(), rows.host_places() + rows.count);
+  }
+}
+
+void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* gradient) {
+  HeadSpace& space = pass.tape.head;
+  const int hidden = model_.config().head.hidden, top = model_.top_hidden(), outputs = model_.linear_outputs();
+  const int stride = model_.outputs(), width = hidden > 0 ? hidden : top;
+  const auto& kept = pass.tape.kept_places;
+  const bool ready = elements(rows.count) == kept.size() && std::equal(kept.begin(), kept.end(), rows.host_places());
+  // Features are made again where they had to be gathered: it is cheap beside the outputs.
+  const float* last = !ready ? head_outputs(pass, rows) : hidden > 0 ? space.inner.data() : head_features(pass, rows);
+  pass.tape.kept_places.clear();
+  score(pass, rows, true, nullptr, nullptr);
+  float* d_z = space.outputs.data();
+  const DropoutConfig& dropout = model_.config().dropout;
+  apply_mask(pass, logits_dropout(dropout), rows.count, outputs, 0, rows.places(), d_z, dropout.logits_always, stride);
+  if (gradient) {
+    add_gradient(pass.tape, rows.count, width, outputs, d_z, stride, last, block_of(gradient, model_.head_weight));
+    add_bias_gradient(pass.tape, rows.count, outputs, d_z, stride, block_of(gradient, model_.head_bias));
+    if (model_.head_constants >= 0)
+      add_bias_gradient(pass.tape, rows.count, model_.head().constants, d_z + outputs, stride,
+                        block_of(gradient, model_.head_constants));
+  }
+  const DropoutSite site = output_dropout(model_.config().dropout);
+  const bool in_place = rows.whole() && !(site.active() && pass.tape.training);
+  float* to = pass.tape.d_outputs.data();
+  float* d_features = in_place ? to + elements(rows.host_places()[0], top) : space.d_features.data();
+  LinearBackward back;
+  back.rows = rows.count;
+  back.inputs = width;
+  back.outputs = outputs;
+  back.d_y_stride = stride;
+  back.d_y = d_z;
+  back.weights = block(pass, model_.head_weight);
+  back.d_x = hidden > 0 ? space.d_inner.data() : d_features;
+  add(back);
+  if (hidden > 0) {
+    if (gradient) {
+      add_gradient(pass.tape, rows.count, top, hidden, space.d_inner.data(), 0, head_features(pass, rows),
+                   block_of(gradient, model_.head_inner_weight));
+      add_bias_gradient(pass.tape, rows.count, hidden, space.d_inner.data(), 0,
+                        block_of(gradient, model_.head_inner_bias));
+    }
+    back = {.rows = rows.count, .inputs = top, .outputs = hidden};
+    back.d_y = space.d_inner.data();
+    back.weights = block(pass, model_.head_inner_weight);
+    back.d_x = d_features;
+    add(back);
+  }
+  if (in_place) return;
+  apply_mask(pass, site, rows.count, top, 0, rows.places(), d_features);
+  MovePlaces scatter;
+  scatter.entries = rows.count;
+  scatter.width = top;
+  scatter.back = 1;
+  scatter.places = rows.places();
+  scatter.from = d_features;
+  scatter.to = to;
+  add(scatter);
+}
+
+void CudaEngine::pull_back_head(const Pass& pass, const StagedLosses& losses, int first, int last, float* gradient) {
+  const int most = pass.tape.head.rows;
+  const std::size_t place = elements(first, pass.window.batch), top = elements(model_.top_hidden());
+  if (losses.entries < (last - first) * pass.window.batch)
+    add(Fill{elements(last - first, pass.window.batch) * top, nullptr, pass.tape.d_outputs.data() + place * top});
+  for (int at = 0; at < losses.entries; at += most)
+    pull_back_rows(pass, {losses, at, std::min(most, losses.entries - at), 0}, gradient);
+}
+
+}  // namespace throughtime::cuda
