@@ -56,11 +56,13 @@ std::optional<bench::PeerDescription> peer_to_ask(const BenchOptions& options) {
 /// Fills in the peer's times.
 void add_peer(const BenchOptions& options, const bench::PeerDescription& description, bench::CaseResult& result) {
   result.peer_blas = description.blas;
-  const std::vector<int> threads = bench::thread_counts(options.engine.threads);
+  bench::PeerConfig peer = options.peer;
+  peer.on_device = !find_engine(options.engine.name).on_host;
+  const std::vector<int> threads = peer.on_device ? std::vector{1} : bench::thread_counts(options.engine.threads);
   for (bool tuned : {false, true}) {
     tell("{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
     (tuned ? result.tuned_peer : result.peer) =
-        bench::best_peer_time(bench::with_effort(options.peer, options.quick, options.repeats), result.name, threads,
+        bench::best_peer_time(bench::with_effort(peer, options.quick, options.repeats), result.name, threads,
                               tuned)
             .time;
   }

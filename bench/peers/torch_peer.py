@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Times the cases of `throughtime bench` in PyTorch (float32, CPU), written as a competent user would.
+"""Times the cases of `throughtime bench` in PyTorch (float32), written as a competent user would.
 
     torch_peer.py --describe
-    torch_peer.py --case bptt-lstm-b128-h128-t200 --threads 2 [--tuned]
+    torch_peer.py --case bptt-lstm-b128-h128-t200 --threads 2 [--tuned] [--device cuda]
 
 The first prints {"torch": version, "blas": name, "reference_blas": whether it is the slow one}; the second
 prints one JSON object per line and case: {"case", "threads", "tuned", "milliseconds" (median), "repeats"}.
@@ -14,7 +14,8 @@ Case names are parsed, so any size can be asked for:
     lm-CELL-bB-hH-tT-vV         embedding, one layer, softmax over V words at every step, backward
 
 As it comes, only PyTorch's own thread count is set. Tuned, denormals are flushed and the thread counts of the
-libraries below PyTorch are held to the same number.
+libraries below PyTorch are held to the same number. On a GPU the products are in full single precision (no TF32);
+tuned, a whole iteration is captured once and replayed as a CUDA graph.
 """
 
 import argparse
@@ -38,6 +39,7 @@ def parse_arguments():
     action.add_argument("--case", action="append", default=[], help="may be given several times")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--tuned", action="store_true")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--repeats", type=int, default=11)
     parser.add_argument("--seconds", type=float, default=8.0, help="no new repeat after this time, once three are done")
     return parser.parse_args()
@@ -140,6 +142,12 @@ def zero_gradients(*modules):
             parameter.grad = None
 
 
+def adam(torch, parameters, rate):
+    """One pass over all tensors; on a GPU it counts its steps there, so that a graph may hold it."""
+    on_device = parameters[0].is_cuda
+    return torch.optim.Adam(parameters, lr=rate, foreach=True, **({"capturable": True} if on_device else {}))
+
+
 def add_task_inputs(torch, case):
     """x [T, B, 2]: uniform numbers and two marks per row; y [B, 1]: the sum of the marked numbers."""
     steps, batch = case["t"], case["b"]
@@ -167,7 +175,7 @@ def windows_step(torch, case):
     rnn = recurrent_layer(torch, case["cell"], INPUTS, case["h"])
     head = torch.nn.Linear(case["h"], 1)
     parameters = [*rnn.parameters(), *head.parameters()]
-    optimizer = torch.optim.Adam(parameters, lr=1e-3, foreach=True)
+    optimizer = adam(torch, parameters, 1e-3)
     x, y = add_task_inputs(torch, case)
     pieces = torch.tensor_split(x, case["k"])
 
@@ -190,7 +198,7 @@ class Fptt:
     def __init__(self, torch, rnn, head, alpha=0.1, rate=1e-3):
         self.torch, self.rnn, self.head, self.alpha = torch, rnn, head, alpha
         self.parameters = [*rnn.parameters(), *head.parameters()]
-        self.optimizer = torch.optim.Adam(self.parameters, lr=rate, foreach=True)
+        self.optimizer = adam(torch, self.parameters, rate)
         self.weights = [parameter.detach() for parameter in self.parameters]  # the same memory, without autograd
         self.average = [weight.clone() for weight in self.weights]
         self.multiplier = [torch.zeros_like(weight) for weight in self.weights]
@@ -242,6 +250,30 @@ def language_model_step(torch, case):
     return run
 
 
+def graphed(torch, run):
+    """The same work, recorded once: what is left of Python, launches and allocations is one call."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            run()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        run()
+    return graph.replay
+
+
+def finished(torch, run):
+    """The same work, and nothing of it still under way on the device."""
+
+    def run_and_wait():
+        run()
+        torch.cuda.synchronize()
+
+    return run_and_wait
+
+
 def measure(run, repeats, seconds):
     """Milliseconds of each repeat after a warm-up; slow cases stop early, but not before three."""
     begin = time.perf_counter()
@@ -274,10 +306,17 @@ def main():
     if arguments.tuned:
         torch.set_flush_denormal(True)  # before the first worker thread, which inherits it
     torch.set_num_threads(arguments.threads)
+    on_device = arguments.device == "cuda"
+    if on_device:
+        torch.set_default_device("cuda")
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     steps = {"bptt": bptt_step, "windows": windows_step, "fptt": fptt_step, "lm": language_model_step}
     for name, case in zip(arguments.case, cases):
         torch.manual_seed(1)
-        times = measure(steps[case["kind"]](torch, case), arguments.repeats, arguments.seconds)
+        run = steps[case["kind"]](torch, case)
+        if on_device:
+            run = finished(torch, graphed(torch, run) if arguments.tuned else run)
+        times = measure(run, arguments.repeats, arguments.seconds)
         print(json.dumps({"case": name, "threads": arguments.threads, "tuned": arguments.tuned,
                           "milliseconds": statistics.median(times), "repeats": len(times)}), flush=True)
     return 0
