@@ -3,16 +3,21 @@
 #include <algorithm>
 
 #include "bench/case.h"
+#include "bench/host_case.h"
 #include "bench/online_case.h"
 
 namespace throughtime::bench {
 
 Plan plan_of(const std::vector<std::string>& names) {
-  if (names.empty()) return {default_cases(), {"online-tbptt-lstm-b1-h32-k10"}, all_batch_cases()};
+  if (names.empty())
+    return {
+        default_cases(), {"online-tbptt-lstm-b1-h32-k10"}, {"host-fptt-lstm-b128-h128-t784-k20"}, all_batch_cases()};
   Plan plan;
   for (const std::string& name : names) {
     if (is_batch_case(name))
       plan.batches.push_back(find_batch_case(name));
+    else if (is_host_case(name))
+      plan.host.push_back(parse_host_case(name).name);
     else if (is_online_case(name))
       plan.online.push_back(parse_online_case(name).name);
     else

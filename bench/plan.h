@@ -13,6 +13,7 @@ namespace throughtime::bench {
 struct Plan {
   std::vector<std::string> cases;
   std::vector<std::string> online;
+  std::vector<std::string> host;
   std::vector<BatchCase> batches;
 };
 /// The named cases by their kinds, or the usual ones of every kind; refuses names that are no case.

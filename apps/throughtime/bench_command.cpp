@@ -12,6 +12,7 @@
 #include "bench/batches.h"
 #include "bench/case.h"
 #include "bench/costs.h"
+#include "bench/host_case.h"
 #include "bench/online_case.h"
 #include "bench/plan.h"
 #include "bench/ranks_case.h"
@@ -158,6 +159,18 @@ void run_online(const BenchOptions& options, const std::vector<std::string>& cas
   if (!options.json && !results.empty()) show("{}", table_text(results));
 }
 
+/// What learning costs beside an engine's work.
+void run_host(const BenchOptions& options, const std::vector<std::string>& cases) {
+  Table table({{"case", false}, {"of the host ms"}});
+  for (const std::string& name : cases) {
+    tell("{}: an engine that computes nothing\n", name);
+    const bench::HostResult result = bench::run_host_case(name, effort_of(options));
+    if (options.json) show("{}\n", bench::json_line(result));
+    table.add_row({result.name, time_text(result.host_ms)});
+  }
+  if (!options.json && !cases.empty()) show("{}", table.text(style_of(STDOUT_FILENO)));
+}
+
 std::string table_text(const std::vector<bench::BatchResult>& results) {
   Table table(
       {{"batch of 128 rows", false}, {"steps"}, {"made in ms"}, {"learned from in ms"}, {"share"}, {"", false}});
@@ -234,6 +247,7 @@ void run_bench(const BenchOptions& options) {
   }
   if (!options.json && !results.empty()) show("{}", table_text(results, options.engine));
   run_online(options, plan.online);
+  run_host(options, plan.host);
   run_batches(options, plan.batches);
 }
 

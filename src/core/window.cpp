@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/scan.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
@@ -99,6 +100,36 @@ void check_row(const Window& window, int row) {
     refuse("window", "row {} has a loss, but source {} has neither labels nor target values", row, index);
 }
 
+void refuse_weight(const Window& window) {
+  const auto broken = std::ranges::find_if_not(window.weight, [](float weight) { return std::isfinite(weight); });
+  const auto at = broken - window.weight.begin();
+  refuse("window", "the loss weight at step {}, row {} must be finite, got {}", at / window.batch, at % window.batch,
+         *broken);
+}
+
+/// Whether a flag is none, or a row that is held has a loss.
+bool has_bad_flag(const Window& window) {
+  constexpr auto hold = static_cast<std::uint8_t>(StepFlag::hold);
+  std::uint32_t bad = 0;
+  for (std::size_t i = 0; i < window.flags.size(); ++i) {
+    const auto flag = static_cast<std::uint8_t>(window.flags[i]);
+    bad |=
+        static_cast<std::uint32_t>(flag > hold) | (static_cast<std::uint32_t>(flag == hold) & (window.weight[i] != 0));
+  }
+  return bad != 0;
+}
+
+void refuse_flag(const Window& window) {
+  for (std::size_t i = 0; i < window.flags.size(); ++i) {
+    const auto step = i / elements(window.batch), row = i % elements(window.batch);
+    if (window.flags[i] > StepFlag::hold)
+      refuse("window", "the flag at step {}, row {} must be 0 (go on), 1 (reset) or 2 (hold), got {}", step, row,
+             static_cast<int>(window.flags[i]));
+    if (window.flags[i] == StepFlag::hold && window.weight[i] != 0)
+      refuse("window", "row {} is held at step {} and can have no loss there", row, step);
+  }
+}
+
 template <class Number>
 std::span<const Number> part_of(std::span<const Number> whole, std::size_t first, std::size_t count) {
   return whole.empty() ? whole : whole.subspan(first, count);
@@ -142,21 +173,9 @@ void slice(const Window& whole, int first, int length, Window& part) {
 
 void validate(const Window& window) {
   check_shapes(window);
-  const auto broken = std::ranges::find_if_not(window.weight, [](float weight) { return std::isfinite(weight); });
-  if (broken != window.weight.end()) {
-    const auto at = broken - window.weight.begin();
-    refuse("window", "the loss weight at step {}, row {} must be finite, got {}", at / window.batch, at % window.batch,
-           *broken);
-  }
+  if (has_bad_number(window.weight)) refuse_weight(window);
   for (int row = 0; row < window.batch; ++row) check_row(window, row);
-  for (std::size_t i = 0; i < window.flags.size(); ++i) {
-    const auto step = i / elements(window.batch), row = i % elements(window.batch);
-    if (window.flags[i] > StepFlag::hold)
-      refuse("window", "the flag at step {}, row {} must be 0 (go on), 1 (reset) or 2 (hold), got {}", step, row,
-             static_cast<int>(window.flags[i]));
-    if (window.flags[i] == StepFlag::hold && window.weight[i] != 0)
-      refuse("window", "row {} is held at step {} and can have no loss there", row, step);
-  }
+  if (has_bad_flag(window)) refuse_flag(window);
 }
 
 }  // namespace throughtime

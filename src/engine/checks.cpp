@@ -1,9 +1,9 @@
 #include "engine/checks.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/memory.h"
+#include "core/scan.h"
 #include "engine/targets.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
@@ -32,9 +32,7 @@ void check_tape(std::string_view speaker, const Tape& tape, const Window& window
 void check_loss_steps(const TapeShape& shape, const Window& window) {
   if (shape.losses == 0 || shape.losses >= window.steps || shape.keep == Keep::nothing) return;
   int steps = 0;
-  const auto has_loss = [](float weight) { return weight != 0; };
-  for (auto row = window.weight.begin(); row != window.weight.end(); row += window.batch)
-    steps += std::any_of(row, row + window.batch, has_loss) ? 1 : 0;
+  for (int step = 0; step < window.steps; ++step) steps += has_nonzero(weights_at(window, step)) ? 1 : 0;
   if (steps > shape.losses)
     refuse("unroll", "{} steps of the window carry a loss, its tape was made for {} at most", steps, shape.losses);
 }

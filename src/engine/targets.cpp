@@ -1,21 +1,15 @@
 #include "engine/targets.h"
 
 #include <algorithm>
-#include <bit>
+#include <limits>
 #include <span>
 
+#include "core/scan.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
 namespace throughtime {
 namespace {
-
-/// Whether any number is NaN or infinite: all bits of its exponent are set. Branch-free, so that it vectorises.
-bool has_bad_number(std::span<const float> values) {
-  std::uint32_t bad = 0;
-  for (const float value : values) bad |= (std::bit_cast<std::uint32_t>(value) & 0x7f800000u) == 0x7f800000u;
-  return bad != 0;
-}
 
 std::size_t first_bad_number(std::span<const float> values) {
   std::size_t i = 0;
@@ -53,12 +47,10 @@ bool has_bad_input(const InputConfig& input, const Window& window, int row) {
   const auto end = elements(std::max<std::int64_t>(0, begin.index + window.steps));
   const std::size_t last = std::min(begin.source->steps, end);
   if (first >= last) return false;
-  std::uint32_t bad = 0;
-  if (input.vocabulary > 0)
-    for (const std::int32_t token : begin.source->tokens.subspan(first, last - first))
-      bad |= static_cast<std::uint32_t>(token) >= static_cast<std::uint32_t>(input.vocabulary);
+  if (input.vocabulary > 0 && has_outside(begin.source->tokens.subspan(first, last - first), input.vocabulary))
+    return true;
   const auto reals = elements(input.reals);
-  return bad != 0 || (reals > 0 && has_bad_number(begin.source->values.subspan(first * reals, (last - first) * reals)));
+  return (reals > 0 && has_bad_number(begin.source->values.subspan(first * reals, (last - first) * reals)));
 }
 
 /// Labels and values that a window offers to one row, whatever the layout, and the entry that is the row's.
@@ -154,6 +146,40 @@ void check_target(const Model& model, const Window& window, int step, int row) {
   if (values) check_values(model, window, offer, step, row);
 }
 
+/// Whether `count` entries of an offer from its own one on are all right. A no says nothing about those that have no
+/// loss.
+bool all_right(const Model& model, const Offer& offer, std::size_t count) {
+  const TargetKind kind = model.head().target;
+  const bool labels = uses_label(model, offer);
+  if (kind == TargetKind::label_and_interval && !labels) return false;
+  if (labels && (offer.entry + count > offer.labels.size() ||
+                 has_outside(offer.labels.subspan(offer.entry, count), model.classes())))
+    return false;
+  if (!uses_values(model, offer)) return true;
+  const auto width = elements(offer.width);
+  if (offer.width != model.target_width() || (offer.entry + count) * width > offer.values.size()) return false;
+  constexpr float largest = std::numeric_limits<float>::max();
+  const bool from_zero = kind == TargetKind::probabilities || kind == TargetKind::label_and_interval;
+  return !has_outside(offer.values.subspan(offer.entry * width, count * width), from_zero ? 0 : -largest,
+                      kind == TargetKind::probabilities ? 1 : largest);
+}
+
+/// The same for the rows of a step, which lie side by side in the window.
+bool all_right_at(const Model& model, const Window& window, int step) {
+  if (window.targets.layout == TargetLayout::source) return false;
+  return all_right(model, offer_at(window, step, 0), elements(window.batch));
+}
+
+/// The same for the targets of the sources: those of a row lie end to end.
+bool all_right_in_sources(const Model& model, const Window& window, int first, int last) {
+  if (window.targets.layout != TargetLayout::source) return false;
+  for (int row = 0; row < window.batch; ++row)
+    if (place_at(window, first, row).padding || place_at(window, last - 1, row).padding ||
+        !all_right(model, offer_at(window, first, row), elements(last - first)))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 RowTarget<float> row_target(const Model& model, const Window& window, int step, int row) {
@@ -178,10 +204,13 @@ void check_inputs(const Model& model, const Window& window) {
 }
 
 void check_targets(const Model& model, const Window& window, int first, int last) {
-  const float* weight = window.weight.data() + elements(first, window.batch);
-  for (int step = first; step < last; ++step)
+  if (all_right_in_sources(model, window, first, last)) return;
+  for (int step = first; step < last; ++step) {
+    const std::span<const float> weights = weights_at(window, step);
+    if (!has_nonzero(weights) || all_right_at(model, window, step)) continue;
     for (int row = 0; row < window.batch; ++row)
-      if (*weight++ != 0) check_target(model, window, step, row);
+      if (weights[row] != 0) check_target(model, window, step, row);
+  }
 }
 
 }  // namespace throughtime

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "throughtime/head.h"
@@ -28,6 +29,11 @@ inline Place place_at(const Window& window, int step, int row) {
   const Source& source = window.sources[source_of(window, row)];
   const std::int64_t index = window.start[row] + step - source.first;
   return {&source, index, index < 0 || index >= static_cast<std::int64_t>(source.steps)};
+}
+
+/// The loss weights of all rows at one step.
+inline std::span<const float> weights_at(const Window& window, int step) {
+  return std::span(window.weight).subspan(elements(step, window.batch), elements(window.batch));
 }
 
 /// The target of one row in the window's own numbers: a label, or `values` [outputs], or what label_and_interval means;

@@ -8,17 +8,20 @@ namespace throughtime::bench {
 namespace {
 
 TEST(Plan, SortsNamesByTheirKinds) {
-  const Plan plan = plan_of({"batch-add", "bptt-gru-b64-h96-t100", "online-tbptt-lstm-b1-h32-k10"});
+  const Plan plan =
+      plan_of({"batch-add", "bptt-gru-b64-h96-t100", "online-tbptt-lstm-b1-h32-k10", "host-fptt-lstm-b2-h3-t4-k2"});
   EXPECT_EQ(plan.cases, std::vector<std::string>{"bptt-gru-b64-h96-t100"});
   EXPECT_EQ(plan.online, std::vector<std::string>{"online-tbptt-lstm-b1-h32-k10"});
+  EXPECT_EQ(plan.host, std::vector<std::string>{"host-fptt-lstm-b2-h3-t4-k2"});
   ASSERT_EQ(plan.batches.size(), 1u);
   EXPECT_EQ(plan.batches.front().name, "batch-add");
   EXPECT_THROW(plan_of({"bptt"}), InvalidInput);
+  EXPECT_THROW(plan_of({"host-bptt-gru-b64-h96-t100"}), InvalidInput);
 }
 
 TEST(Plan, WithoutNamesHoldsEveryKind) {
   const Plan plan = plan_of({});
-  EXPECT_FALSE(plan.cases.empty() || plan.online.empty() || plan.batches.empty());
+  EXPECT_FALSE(plan.cases.empty() || plan.online.empty() || plan.host.empty() || plan.batches.empty());
 }
 
 TEST(Plan, AQuickLookIsShort) {

@@ -215,6 +215,28 @@ TEST(WindowValidate, RefusesShapesThatDoNotFit) {
       per_step, [](auto& e) { e.window.targets.labels = {}, e.window.targets.values = {}; }, "targets per step need");
 }
 
+TEST(WindowValidate, FindsWeightsAndFlagsWhereverTheyAre) {
+  Example example(7, 11, TargetLayout::per_step);
+  Window& window = example.window;
+  window.flags.assign(77, StepFlag::go_on);
+  EXPECT_NO_THROW(validate(window));
+  for (const std::size_t at : {0u, 1u, 15u, 31u, 40u, 76u}) {
+    const std::string place = fmt::format("step {}, row {} ", at / 11, at % 11);
+    const float before = window.weight[at];
+    window.weight[at] = NAN;
+    EXPECT_REFUSED(validate(window), "the loss weight at " + place + "must be finite, got nan");
+    window.weight[at] = 1;
+    window.flags[at] = static_cast<StepFlag>(3);
+    EXPECT_REFUSED(validate(window), "the flag at " + place + "must be 0 (go on), 1 (reset) or 2 (hold), got 3");
+    window.flags[at] = StepFlag::hold;
+    EXPECT_REFUSED(validate(window), fmt::format("row {} is held at step {} and can have no loss", at % 11, at / 11));
+    window.weight[at] = 0;
+    EXPECT_NO_THROW(validate(window));
+    window.flags[at] = StepFlag::go_on;
+    window.weight[at] = before;
+  }
+}
+
 TEST(WindowValidate, RefusesBrokenSources) {
   const auto expect = [](auto change, const char* part) {
     const std::string text = refusal_of_changed(TargetLayout::source, change);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/scan.h"
 #include "learners/support.h"
 #include "throughtime/error.h"
 #include "throughtime/options.h"
@@ -79,7 +80,7 @@ IntermediateLosses::IntermediateLosses(std::string_view speaker, const TerminalC
   if (config.divergence == Divergence::mean) divergence_ = 1.0 / classes_;
 
   const int longest = span == LossSpan::sequence ? shape.steps : cut.longest();
-  values_.reserve(elements(longest, shape.batch, classes_));
+  values_.resize(elements(longest, shape.batch, classes_));
   prior_ = make_prior(config.q, engine,
                       {.classes = classes_,
                        .windows = cut.most(),
@@ -94,9 +95,9 @@ IntermediateLosses::IntermediateLosses(std::string_view speaker, const TerminalC
 
 bool IntermediateLosses::begin(const Window& stretch) {
   if (config_.intermediate == IntermediateLoss::none) return false;
-  const auto last_step = stretch.weight.end() - stretch.batch;
-  const bool terminal = stretch.targets.layout == TargetLayout::per_row &&
-                        std::all_of(stretch.weight.begin(), last_step, [](float weight) { return weight == 0.0f; });
+  const std::size_t before = stretch.weight.size() - elements(stretch.batch);
+  const bool terminal =
+      stretch.targets.layout == TargetLayout::per_row && !has_nonzero(std::span(stretch.weight).first(before));
   if (!terminal && required_)
     refuse(speaker_, "a stretch must have one target per row, at its last step, for losses before the end");
   if (terminal && prior_) prior_->begin(stretch);
@@ -129,32 +130,36 @@ void IntermediateLosses::write(const Window& stretch, int window, int first, Win
   const bool every_step = config_.intermediate == IntermediateLoss::every_step;
   const int first_loss = every_step ? cut_.begin(stretch.steps, window) : end - 1;
   const auto share = static_cast<float>(1.0 / (end - first_loss));
-  values_.resize(elements(part.steps, stretch.batch, classes_));
   for (int step = first_loss; step < end; ++step) {
     const double of_target = beta(stretch, window, step);
     // Beside a class stands Q, so that the shares sum to one where Div is the formula's.
     const auto factor = static_cast<float>(classes_ > 0 ? of_target + (1 - of_target) * divergence_ : of_target);
-    for (int row = 0; row < stretch.batch; ++row) {
-      const Index entry = static_cast<Index>(step - first) * stretch.batch + row;
-      part.weight[entry] = weight[row] * share * factor;
-      if (classes_ > 0) write_distribution(stretch, window, of_target, row, values_.data() + entry * classes_);
-    }
+    const Index entry = static_cast<Index>(step - first) * stretch.batch;
+    for (int row = 0; row < stretch.batch; ++row) part.weight[entry + row] = weight[row] * share * factor;
+    if (classes_ > 0) write_distributions(stretch, window, of_target, values_.data() + entry * classes_);
   }
-  if (classes_ > 0)
-    part.targets = {.layout = TargetLayout::per_step, .width = classes_, .labels = {}, .values = values_};
+  if (classes_ == 0) return;
+  const std::size_t count = elements(part.steps, stretch.batch, classes_);
+  part.targets = {
+      .layout = TargetLayout::per_step, .width = classes_, .labels = {}, .values = std::span(values_).first(count)};
 }
 
 /// beta onehot + (1 - beta) Q, or with a weaker Div the same mixture scaled to sum to one.
-void IntermediateLosses::write_distribution(const Window& stretch, int window, double beta, int row, float* to) const {
+void IntermediateLosses::write_distributions(const Window& stretch, int window, double beta, float* to) const {
   const double sum = beta + (1 - beta) * divergence_;
   const auto of_label = static_cast<float>(beta / sum), of_q = static_cast<float>((1 - beta) * divergence_ / sum);
   const bool one_hot = config_.one_hot_from > 0 && window + 1 >= config_.one_hot_from;
-  const float* q = prior_->of(stretch, row, window);
   const bool hard = !stretch.targets.labels.empty();
-  const Index first = static_cast<Index>(row) * classes_;
-  for (int c = 0; c < classes_; ++c) {
-    const float target = hard ? stretch.targets.labels[row] == c : stretch.targets.values[first + c];
-    to[c] = one_hot ? target : of_label * target + of_q * q[c];
+  for (int row = 0; row < stretch.batch; ++row, to += classes_) {
+    const float* q = prior_->of(stretch, row, window);
+    if (hard) {
+      const std::int32_t label = stretch.targets.labels[row];
+      for (int c = 0; c < classes_; ++c) to[c] = one_hot ? 0.0f : of_q * q[c];
+      if (label >= 0 && label < classes_) to[label] = one_hot ? 1.0f : of_label + to[label];  // else it is no class
+    } else {
+      const float* target = stretch.targets.values.data() + static_cast<Index>(row) * classes_;
+      for (int c = 0; c < classes_; ++c) to[c] = one_hot ? target[c] : of_label * target[c] + of_q * q[c];
+    }
   }
 }
 

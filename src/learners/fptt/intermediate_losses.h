@@ -53,7 +53,8 @@ class IntermediateLosses {
 
  private:
   double beta(const Window& stretch, int window, int step) const;
-  void write_distribution(const Window& stretch, int window, double beta, int row, float* to) const;
+  /// Of all rows at one step: `to` [B, classes].
+  void write_distributions(const Window& stretch, int window, double beta, float* to) const;
 
   Engine& engine_;
   SequenceCut cut_;
@@ -67,7 +68,7 @@ class IntermediateLosses {
   Buffer predictions_;                 // [longest part, B, classes]
   Buffer rows_;                        // [B, classes] of a window's last step
   std::vector<std::int64_t> indices_;  // [B]
-  std::vector<float> values_;          // [L, B, classes]
+  std::vector<float> values_;          // [longest part, B, classes]
 };
 
 }  // namespace throughtime
