@@ -3,6 +3,7 @@
 #include "engine/checks.h"
 #include "engine/cuda/engine_class.h"
 #include "engine/cuda/kernels/inputs.h"
+#include "engine/cuda/kernels/narrow.h"
 #include "engine/cuda/kernels/vectors.h"
 #include "engine/cuda/products.h"
 #include "engine/cuda/steps.h"
@@ -57,8 +58,8 @@ void CudaEngine::pull_back(const PullBackCall& call) {
   }
   const StagedLosses losses =
       call.losses ? staging_.losses(window, arguments.first, arguments.last, true) : StagedLosses();
-  arguments.losses = losses.entries > 0;
-  if (arguments.losses) pull_back_head(pass, losses, arguments.first, arguments.last, arguments.gradient);
+  arguments.losses =
+      losses.entries > 0 && pull_back_head(pass, losses, arguments.first, arguments.last, arguments.gradient);
   for (int end = arguments.last; end > arguments.first;) {
     const int begin = std::max(arguments.first, end - tape.piece());
     pull_back_piece(pass, arguments, begin, end);
@@ -165,16 +166,27 @@ void CudaEngine::add_layer_gradient(const Pass& pass, std::size_t k, int begin, 
   const bool own = tape.inputs.size() > 0 && (k == 0 || pass.tape.training);
   const float* x = own ? tape.inputs.data() + elements(begin, batch, layer.inputs)
                        : pass.tape.layers[k - 1].states.data() + elements(begin + 1, batch, layer.inputs);
-  add_gradient(pass.tape, places, layer.inputs, shape.input_rows * hidden, d_input, 0, x,
-               block_of(gradient, layer.weight_ih));
-  if (shape.joint) {
-    add_bias_gradient(pass.tape, places, shape.input_rows * hidden, d_input, 0, block_of(gradient, layer.bias_ih),
-                      block_of(gradient, layer.bias_hh));
+  const int input_rows = shape.input_rows * hidden;
+  float* d_second = shape.joint ? block_of(gradient, layer.bias_hh) : nullptr;
+  if (layer.inputs <= most_narrow_inputs) {
+    NarrowGradient narrow;
+    narrow.rows = places;
+    narrow.width = input_rows;
+    narrow.inputs = layer.inputs;
+    narrow.d_y = d_input;
+    narrow.x = x;
+    narrow.partial = space.columns.data();
+    narrow.d_weights = block_of(gradient, layer.weight_ih);
+    narrow.d_bias = block_of(gradient, layer.bias_ih);
+    narrow.d_second = d_second;
+    add(narrow);
   } else {
-    add_bias_gradient(pass.tape, places, shape.input_rows * hidden, d_input, 0, block_of(gradient, layer.bias_ih));
+    add_gradient(pass.tape, places, layer.inputs, input_rows, d_input, 0, x, block_of(gradient, layer.weight_ih));
+    add_bias_gradient(pass.tape, places, input_rows, d_input, 0, block_of(gradient, layer.bias_ih), d_second);
+  }
+  if (!shape.joint)
     add_bias_gradient(pass.tape, places, shape.recurrent_rows * hidden, d_recurrent, 0,
                       block_of(gradient, layer.bias_hh));
-  }
   float* d_weights = tape.d_effective.size() > 0 ? tape.d_effective.data() : block_of(gradient, layer.weight_hh);
   if (early > 0) {
     const float* before = tape.states.data() + at;

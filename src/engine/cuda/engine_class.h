@@ -142,7 +142,8 @@ class CudaEngine final : public Engine {
   const float* head_outputs(const Pass& pass, const HeadRows& rows);
   const float* head_features(const Pass& pass, const HeadRows& rows);
   void score(const Pass& pass, const HeadRows& rows, bool d_z, float* losses, float* correct);
-  void pull_back_head(const Pass& pass, const StagedLosses& losses, int first, int last, float* gradient);
+  /// Whether the cotangents are in the tape's d_outputs; else they joined those of the state at the end.
+  bool pull_back_head(const Pass& pass, const StagedLosses& losses, int first, int last, float* gradient);
   void pull_back_rows(const Pass& pass, const HeadRows& rows, float* gradient);
 
   // backward.cpp

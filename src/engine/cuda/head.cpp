@@ -14,6 +14,7 @@ struct CudaEngine::HeadRows {
   const StagedLosses& losses;
   int first = 0, count = 0;  // among the entries
   int slot_begin = 0;        // the window's step that slot 0 of the tape holds
+  bool at_the_end = false;   // all places of the last step: what flows back joins the cotangent of the state there
 
   const std::int32_t* places() const { return losses.places + first; }
   const std::int32_t* host_places() const { return losses.host_places.data() + first; }
@@ -52,8 +53,8 @@ const float* CudaEngine::head_outputs(const Pass& pass, const HeadRows& rows) {
   linear(pass, rows.count, hidden > 0 ? hidden : top, model_.linear_outputs(), last, model_.head_weight,
          model_.head_bias, space.outputs.data(), model_.outputs());
   const DropoutConfig& dropout = model_.config().dropout;
-  apply_mask(pass, logits_dropout(dropout), rows.count, model_.linear_outputs(), 0, rows.places(),
-             space.outputs.data(), dropout.logits_always, model_.outputs());
+  apply_mask(pass, logits_dropout(dropout), rows.count, model_.linear_outputs(), 0, rows.places(), space.outputs.data(),
+             dropout.logits_always, model_.outputs());
   return last;
 }
 
@@ -155,7 +156,9 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
   const DropoutSite site = output_dropout(model_.config().dropout);
   const bool in_place = rows.whole() && !(site.active() && pass.tape.training);
   float* to = pass.tape.d_outputs.data();
-  float* d_features = in_place ? to + elements(rows.host_places()[0], top) : space.d_features.data();
+  float* d_features = !in_place         ? space.d_features.data()
+                      : rows.at_the_end ? pass.tape.layers.back().carry.data()
+                                        : to + elements(rows.host_places()[0], top);
   LinearBackward back;
   back.rows = rows.count;
   back.inputs = width;
@@ -164,6 +167,7 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
   back.d_y = d_z;
   back.weights = block(pass, model_.head_weight);
   back.d_x = hidden > 0 ? space.d_inner.data() : d_features;
+  back.add = hidden == 0 && rows.at_the_end ? 1 : 0;
   add(back);
   if (hidden > 0) {
     if (gradient) {
@@ -172,7 +176,7 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
       add_bias_gradient(pass.tape, rows.count, hidden, space.d_inner.data(), 0,
                         block_of(gradient, model_.head_inner_bias));
     }
-    back = {.rows = rows.count, .inputs = top, .outputs = hidden};
+    back = {.rows = rows.count, .inputs = top, .outputs = hidden, .add = rows.at_the_end ? 1 : 0};
     back.d_y = space.d_inner.data();
     back.weights = block(pass, model_.head_inner_weight);
     back.d_x = d_features;
@@ -190,13 +194,17 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
   add(scatter);
 }
 
-void CudaEngine::pull_back_head(const Pass& pass, const StagedLosses& losses, int first, int last, float* gradient) {
-  const int most = pass.tape.head.rows;
-  const std::size_t place = elements(first, pass.window.batch), top = elements(model_.top_hidden());
-  if (losses.entries < (last - first) * pass.window.batch)
-    add(Fill{elements(last - first, pass.window.batch) * top, nullptr, pass.tape.d_outputs.data() + place * top});
+bool CudaEngine::pull_back_head(const Pass& pass, const StagedLosses& losses, int first, int last, float* gradient) {
+  const int most = pass.tape.head.rows, batch = pass.window.batch;
+  const std::size_t place = elements(first, batch), top = elements(model_.top_hidden());
+  const bool masked = output_dropout(model_.config().dropout).active() && pass.tape.training;
+  const bool at_the_end =
+      !masked && losses.entries == batch && batch <= most && losses.host_places[0] == (last - 1) * batch;
+  if (!at_the_end && losses.entries < (last - first) * batch)
+    add(Fill{elements(last - first, batch) * top, nullptr, pass.tape.d_outputs.data() + place * top});
   for (int at = 0; at < losses.entries; at += most)
-    pull_back_rows(pass, {losses, at, std::min(most, losses.entries - at), 0}, gradient);
+    pull_back_rows(pass, {losses, at, std::min(most, losses.entries - at), 0, at_the_end}, gradient);
+  return !at_the_end;
 }
 
 }  // namespace throughtime::cuda

@@ -17,8 +17,8 @@ int or_width(int stride, int width) { return stride > 0 ? stride : width; }
 void issue(const Context& context, const LinearForward& call) {
   if (call.rows == 0) return;
   const float one = 1, before = call.add ? 1.0f : 0.0f;
-  check(cublasSgemm(context.products, CUBLAS_OP_T, CUBLAS_OP_N, call.outputs, call.rows, call.inputs, &one, call.weights,
-                    call.inputs, call.x, or_width(call.x_stride, call.inputs), &before, call.y,
+  check(cublasSgemm(context.products, CUBLAS_OP_T, CUBLAS_OP_N, call.outputs, call.rows, call.inputs, &one,
+                    call.weights, call.inputs, call.x, or_width(call.x_stride, call.inputs), &before, call.y,
                     or_width(call.y_stride, call.outputs)),
         "a product");
 }
@@ -36,7 +36,7 @@ int gradient_parts(int rows, int inputs, int outputs) {
   if (rows == 0 || inputs == 0 || outputs == 0) return 1;
   constexpr int tile = 128, processors = 132, shortest = 128;
   const int tiles = ((inputs + tile - 1) / tile) * ((outputs + tile - 1) / tile);
-  return std::clamp(std::min(2 * processors / tiles, rows / shortest), 1, 32);
+  return std::clamp(std::min(2 * processors / tiles, rows / shortest), 1, 16);
 }
 
 void issue(const Context& context, const LinearGradient& call) {

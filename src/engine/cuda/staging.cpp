@@ -52,16 +52,20 @@ StagedInputs Staging::inputs(const Window& window) {
     staged.values = room.device;
     std::fill_n(values = room.host, places * reals, 0.0f);
   }
-  for (int row = 0; row < window.batch; ++row) {
-    const RowRange range(window, row);
-    const Source& source = *range.place.source;
-    for (int step = range.begin; step < range.end; ++step) {
-      const auto index = elements(range.place.index + step);
-      const std::size_t to = elements(step) * batch + elements(row);
-      if (tokens) tokens[to] = source.tokens[index];
-      if (values) std::copy_n(source.values.data() + index * reals, reals, values + to * reals);
+  // Some steps of all rows at a time: what is written side by side is then written while it is in the cache.
+  constexpr int tile = 32;
+  for (int first = 0; first < window.steps; first += tile)
+    for (int row = 0; row < window.batch; ++row) {
+      const RowRange range(window, row);
+      const Source& source = *range.place.source;
+      const int end = std::min(range.end, first + tile);
+      for (int step = std::max(range.begin, first); step < end; ++step) {
+        const auto index = elements(range.place.index + step);
+        const std::size_t to = elements(step) * batch + elements(row);
+        if (tokens) tokens[to] = source.tokens[index];
+        if (values) std::copy_n(source.values.data() + index * reals, reals, values + to * reals);
+      }
     }
-  }
   return staged;
 }
 
@@ -83,10 +87,15 @@ StagedLosses Staging::losses(const Window& window, int first, int last, bool wit
   const auto weights = recorder_.numbers<float>(most);
   const float* from = window.weight.data() + begin;
   std::size_t entries = 0;
-  for (std::size_t i = 0; i < most; ++i) {
-    places.host[entries] = static_cast<std::int32_t>(begin + i);
-    weights.host[entries] = from[i];
-    entries += from[i] != 0 ? 1 : 0;
+  for (std::size_t row = 0; row < most; row += elements(window.batch)) {  // most steps have no loss, or all of them
+    std::uint32_t any = 0;
+    for (std::size_t i = row; i < row + elements(window.batch); ++i) any |= from[i] != 0;
+    if (any == 0) continue;
+    for (std::size_t i = row; i < row + elements(window.batch); ++i) {
+      places.host[entries] = static_cast<std::int32_t>(begin + i);
+      weights.host[entries] = from[i];
+      entries += from[i] != 0 ? 1 : 0;
+    }
   }
   StagedLosses staged;
   staged.entries = static_cast<int>(entries);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/checks.h"
+#include "engine/cuda/kernels/narrow.h"
 #include "engine/cuda/products.h"
 #include "engine/dropout.h"
 #include "throughtime/error.h"
@@ -10,8 +11,8 @@
 namespace throughtime::cuda {
 namespace {
 
-constexpr std::size_t gates_in_cache = std::size_t{4} << 20;   // numbers of a piece's gates: a third of the L2
-constexpr std::size_t most_outputs = std::size_t{64} << 20;    // numbers of the head's outputs at a time
+constexpr std::size_t gates_in_cache = std::size_t{8} << 20;  // numbers of a piece's gates: half of an H200's L2
+constexpr std::size_t most_outputs = std::size_t{64} << 20;   // numbers of the head's outputs at a time
 
 /// Widths that decide how large the workspaces are.
 struct Widths {
@@ -94,7 +95,7 @@ PieceSpace make_space(const Model& model, const TapeShape& shape, int piece, int
   if (model.encoder_weight >= 0) space.d_raw = per_place(model.raw_inputs());
   space.before = per_place(widths.hidden);
   space.parts = DeviceArray<float>(parts_size(model, piece * shape.batch, head_rows));
-  space.columns = DeviceArray<float>(elements(65, widths.widest));
+  space.columns = DeviceArray<float>(elements((most_narrow_inputs + 1) * 65, widths.widest));
   return space;
 }
 
@@ -140,8 +141,8 @@ double tape_bytes(const Model& model, const TapeShape& shape) {
     numbers += batch * layer.hidden * (cell.states * (slots + 2) + (back ? cell.saved * slots : 0));
   }
   numbers += piece * batch * (widths.input_gates + widths.apart_gates + widths.inputs + widths.hidden);
-  const double head_rows = std::min(static_cast<double>(shape.steps) * batch,
-                                    static_cast<double>(most_outputs) / model.outputs());
+  const double head_rows =
+      std::min(static_cast<double>(shape.steps) * batch, static_cast<double>(most_outputs) / model.outputs());
   numbers += head_rows * (model.outputs() + 2 * model.top_hidden() + 2 * model.config().head.hidden);
   return numbers * sizeof(float);
 }
@@ -172,8 +173,8 @@ std::size_t CudaTape::activation_bytes() const {
 std::size_t CudaTape::bytes() const {
   std::size_t bytes = raw.bytes() + d_outputs.bytes() + taps_.bytes();
   for (const LayerTape& layer : layers)
-    for (const DeviceArray<float>* array : {&layer.states, &layer.saved, &layer.inputs, &layer.carry, &layer.effective,
-                                            &layer.d_effective})
+    for (const DeviceArray<float>* array :
+         {&layer.states, &layer.saved, &layer.inputs, &layer.carry, &layer.effective, &layer.d_effective})
       bytes += array->bytes();
   for (const DeviceArray<float>* array :
        {&space.input_gates, &space.recurrent_gates, &space.products, &space.gated, &space.d_inputs, &space.d_raw,

@@ -21,15 +21,15 @@ struct LayerTape {
 
 /// Room that one piece of a window uses at a time. C: the steps of a piece.
 struct PieceSpace {
-  DeviceArray<float> input_gates;        // [C][B][input_rows * H]; on the way back their cotangents
-  DeviceArray<float> recurrent_gates;    // [C][B][recurrent_rows * H] of the cells that are not joint, cotangents
-  DeviceArray<float> products;           // [B][recurrent_rows * H]: one step's
-  DeviceArray<float> gated;              // [B][H]: cotangent of a gated state
-  DeviceArray<float> d_inputs;           // [C][B][widest input]
-  DeviceArray<float> d_raw;              // [C][B][raw inputs]: behind an encoder
-  DeviceArray<float> before;             // [C][B][H]: states before the steps, zero at resets
-  DeviceArray<float> parts;              // of products that are cut
-  DeviceArray<float> columns;            // 65 x the widest row: sums of rows
+  DeviceArray<float> input_gates;      // [C][B][input_rows * H]; on the way back their cotangents
+  DeviceArray<float> recurrent_gates;  // [C][B][recurrent_rows * H] of the cells that are not joint, cotangents
+  DeviceArray<float> products;         // [B][recurrent_rows * H]: one step's
+  DeviceArray<float> gated;            // [B][H]: cotangent of a gated state
+  DeviceArray<float> d_inputs;         // [C][B][widest input]
+  DeviceArray<float> d_raw;            // [C][B][raw inputs]: behind an encoder
+  DeviceArray<float> before;           // [C][B][H]: states before the steps, zero at resets
+  DeviceArray<float> parts;            // of products that are cut
+  DeviceArray<float> columns;          // partial sums of rows, as wide as the widest
 };
 
 /// Room of the head: R rows at a time.
@@ -60,8 +60,8 @@ class CudaTape final : public Tape {
   DeviceArray<float> d_outputs;  // [slots][B][top H]: cotangents that the head leaves
   PieceSpace space;
   HeadSpace head;
-  int unrolled = 0;       // steps of the last unroll
-  bool training = false;  // whether it drew masks
+  int unrolled = 0;              // steps of the last unroll
+  bool training = false;         // whether it drew masks
   std::int32_t parameters = -1;  // the buffer it read, and how often that had been changed
   std::uint64_t version = 0;
   /// The places whose outputs are still in `head.outputs`, as the unroll left them; empty: none.

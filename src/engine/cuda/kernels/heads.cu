@@ -10,7 +10,8 @@ namespace throughtime::cuda {
 namespace {
 
 constexpr int short_threads = 256;
-constexpr int long_threads = 512;
+constexpr int staged_threads = 512;
+constexpr int long_threads = 1024;
 constexpr int widest_of_warp = 256;
 constexpr int widest_staged =
     12000;  // 48 KB, which every device gives a block without being asked, less what sums take
@@ -27,9 +28,10 @@ __global__ void __launch_bounds__(short_threads) short_rows(const Call call, int
     Head::predict(group, call, row, nullptr);
 }
 
-/// A row a block; it is read once where it fits into shared memory.
-template <class Head, class Call>
-__global__ void __launch_bounds__(long_threads, 3) long_rows(const Call call, int staged) {
+/// A row a block. Where it fits into shared memory it is read once, by blocks of `most` threads, several on a
+/// multiprocessor; a longer one is read twice, by one large block on each: the second time it is found in the cache.
+template <class Head, int most, class Call>
+__global__ void __launch_bounds__(most, most == staged_threads ? 3 : 1) long_rows(const Call call, int staged) {
   extern __shared__ float room[];
   float* stage = staged ? room : nullptr;
   if constexpr (requires { call.losses; })
@@ -45,12 +47,13 @@ void launch_rows(const Context& context, const Call& call) {
   if (call.outputs <= widest_of_warp) {
     const int lanes = std::min(warp_lanes, power_of_two_from(call.outputs)), rows = short_threads / lanes;
     short_rows<Head><<<(call.entries + rows - 1) / rows, short_threads, 0, context.stream>>>(call, lanes);
+  } else if (call.outputs <= widest_staged) {
+    const std::size_t bytes = Head::stages ? sizeof(float) * call.outputs : 0;
+    const int shares = (call.outputs + BlockGroup::batch - 1) / BlockGroup::batch;
+    const int threads = std::min(staged_threads, power_of_two_from(shares));
+    long_rows<Head, staged_threads><<<call.entries, threads, bytes, context.stream>>>(call, Head::stages);
   } else {
-    const int staged = Head::stages && call.outputs <= widest_staged;
-    const std::size_t bytes = staged ? sizeof(float) * call.outputs : 0;
-    const int threads =
-        std::min(long_threads, power_of_two_from((call.outputs + BlockGroup::batch - 1) / BlockGroup::batch));
-    long_rows<Head><<<call.entries, threads, bytes, context.stream>>>(call, staged);
+    long_rows<Head, long_threads><<<call.entries, long_threads, 0, context.stream>>>(call, 0);
   }
   check(cudaGetLastError(), "head");
 }

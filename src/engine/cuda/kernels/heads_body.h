@@ -57,6 +57,10 @@ THROUGHTIME_INLINE void write_row(const HeadLoss& call, std::size_t row, double 
   if (call.correct) call.correct[row] = correct ? weight : 0.0f;
 }
 
+/// exp(x) for x <= 0, to |x| + 1 units in the last place: a probability's error stays below a unit of the largest
+/// one's.
+THROUGHTIME_INLINE float share_of_largest(float x) { return power_of_two(x * log2_of_e); }
+
 /// What all lanes know of a row after it was read once.
 struct RowSums {
   float largest = 0;
@@ -77,11 +81,11 @@ THROUGHTIME_INLINE RowSums sum_row(const Group& group, int count, const float* z
     float top = largest;
     for (int k = 0; k < Group::batch; ++k) top = x[k] > top ? x[k] : top;
     if (top > largest) {
-      exponentials *= std::exp(largest - top);
+      exponentials *= share_of_largest(largest - top);
       largest = top;
     }
     float run = 0.0f;
-    for (int k = 0; k < Group::batch; ++k) run += std::exp(x[k] - largest);
+    for (int k = 0; k < Group::batch; ++k) run += share_of_largest(x[k] - largest);
     exponentials += run;
     for (int k = 0; k < Group::batch; ++k) {
       const int i = first + k * group.lanes;
@@ -92,7 +96,7 @@ THROUGHTIME_INLINE RowSums sum_row(const Group& group, int count, const float* z
   });
   RowSums sums;
   sums.largest = group.largest(largest);
-  sums.exponentials = group.sum(exponentials * std::exp(largest - sums.largest));
+  sums.exponentials = group.sum(exponentials * share_of_largest(largest - sums.largest));
   if constexpr (soft) sums.mass = group.sum(mass), sums.product = group.sum(product);
   return sums;
 }
@@ -129,8 +133,8 @@ THROUGHTIME_INLINE RowScore cross_entropy(const Group& group, const HeadLoss& ca
   if (call.correct) score.correct = is_first_largest(group, z, label, at_label, sums.largest);
   group.meet();
   if (call.d_z) {
-    const float weight = row.weight,
-                scale = weight * static_cast<float>(sums.mass) / static_cast<float>(sums.exponentials);
+    const float weight = row.weight, mass = static_cast<float>(sums.mass);
+    const float scale = weight * mass / static_cast<float>(sums.exponentials);
     const float* q = soft && label < 0 ? row.values : nullptr;
     walk(group, count, z, 0.0f, [&](int first, const float* x) {
       float own[Group::batch];
@@ -140,7 +144,7 @@ THROUGHTIME_INLINE RowScore cross_entropy(const Group& group, const HeadLoss& ca
       }
       for (int k = 0; k < Group::batch; ++k) {
         const int i = first + k * group.lanes;
-        if (i < count) row.z[i] = scale * std::exp(x[k] - sums.largest) - own[k];
+        if (i < count) row.z[i] = scale * share_of_largest(x[k] - sums.largest) - own[k];
       }
     });
     if (label >= 0 && (label & (group.lanes - 1)) == group.lane) row.z[label] -= weight;
@@ -159,7 +163,7 @@ THROUGHTIME_INLINE void predict_probabilities(const Group& group, float* z, int 
   walk(group, count, stage ? stage : z, 0.0f, [&](int first, const float* x) {
     for (int k = 0; k < Group::batch; ++k) {
       const int i = first + k * group.lanes;
-      if (i < count) z[i] = scale * std::exp(x[k] - sums.largest);
+      if (i < count) z[i] = scale * share_of_largest(x[k] - sums.largest);
     }
   });
 }

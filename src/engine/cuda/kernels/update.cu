@@ -79,11 +79,17 @@ __device__ __forceinline__ void leave_sum(const Plan& plan, Partial which, doubl
   if (threadIdx.x == 0) plan.call.partial[which * most_partials + blockIdx.x] = sum;
 }
 
+/// The sum over all blocks, for the lanes of a warp.
 __device__ __forceinline__ double total_of(const Plan& plan, Partial which) {
-  double mine = 0;
-  for (int block = static_cast<int>(threadIdx.x); block < plan.blocks; block += static_cast<int>(blockDim.x))
-    mine += plan.call.partial[which * most_partials + block];
-  return BlockGroup::here().sum(mine);
+  const WarpGroup warp = WarpGroup::here(warp_lanes);
+  const double* partial = plan.call.partial + which * most_partials;
+  double own[most_partials / warp_lanes], sum = 0;
+  for (int k = 0; k < most_partials / warp_lanes; ++k) {
+    const int block = k * warp_lanes + warp.lane;
+    own[k] = block < plan.blocks ? partial[block] : 0.0;
+  }
+  for (const double x : own) sum += x;
+  return warp.sum(sum);
 }
 
 /// FPTT's terms join the gradient; sums of squares of each block.
@@ -153,7 +159,7 @@ struct Parameters {
   }
 };
 
-/// Every block adds up the squares of all, in the same order.
+/// Every block adds up the squares of all, in the same order: its first warp does.
 __device__ __forceinline__ Squares all_squares(const Plan& plan) {
   Squares squares;
   if (!plan.summed) return squares;
@@ -170,10 +176,11 @@ __global__ void __launch_bounds__(most_threads) step_update(const Plan plan) {
   std::size_t at = first_of_thread();
   Parameters<Rule, settles> own;
   if (at < call.count) own.load(plan, at);
-  const Squares squares = all_squares(plan);
-  if (threadIdx.x == 0) {
-    new (room) StepNumbers(call, *call.numbers, squares);
-    if (blockIdx.x == 0 && call.norm) *call.norm = static_cast<float>(gradient_norm(call, *call.numbers, squares));
+  if (threadIdx.x < warp_lanes) {
+    const Squares squares = all_squares(plan);
+    if (threadIdx.x == 0) new (room) StepNumbers(call, *call.numbers, squares);
+    if (threadIdx.x == 0 && blockIdx.x == 0 && call.norm)
+      *call.norm = static_cast<float>(gradient_norm(call, *call.numbers, squares));
   }
   __syncthreads();
   const StepNumbers k = *reinterpret_cast<const StepNumbers*>(room);
@@ -187,12 +194,13 @@ __global__ void __launch_bounds__(most_threads) step_update(const Plan plan) {
   if (settles && call.diagnostics) leave_sum(plan, partial_distance, distance);
 }
 
-__global__ void __launch_bounds__(most_partials) write_diagnostics(const Plan plan) {
-  const Partial parts[3] = {partial_loss, partial_regulariser, partial_distance};
-  for (int i = 0; i < 3; ++i) {
-    const double squares = total_of(plan, parts[i]);
-    if (threadIdx.x == 0) plan.call.diagnostics[i] = static_cast<float>(std::sqrt(squares));
-  }
+/// A warp for each of the three.
+__global__ void __launch_bounds__(3 * warp_lanes) write_diagnostics(const Plan plan) {
+  const int which = static_cast<int>(threadIdx.x) / warp_lanes;
+  const double squares = total_of(plan, which == 0   ? partial_loss
+                                        : which == 1 ? partial_regulariser
+                                                     : partial_distance);
+  if (threadIdx.x % warp_lanes == 0) plan.call.diagnostics[which] = static_cast<float>(std::sqrt(squares));
 }
 
 template <class Rule>
@@ -209,7 +217,7 @@ void issue_update(const Context& context, const Update& call) {
   step<<<plan.blocks, plan.threads, 0, context.stream>>>(plan);
   check(cudaGetLastError(), "update");
   if (!settles || !call.diagnostics) return;
-  write_diagnostics<<<1, most_partials, 0, context.stream>>>(plan);
+  write_diagnostics<<<1, 3 * warp_lanes, 0, context.stream>>>(plan);
   check(cudaGetLastError(), "diagnostics");
 }
 
