@@ -72,6 +72,7 @@ struct EngineConfig {
   std::string name = "cpu";
   int threads = 1;
   std::shared_ptr<Communicator> communicator;  // null: one process; else each rank computes its rows of every window
+  int rows = 1;                                // of a typical window: what "auto" goes by
 };
 
 struct UnrollCall {
@@ -191,6 +192,17 @@ std::vector<std::string> engine_names();
 std::vector<const EngineType*> usable_engines();
 /// Refuses an engine that cannot compute here and says why.
 void require_usable(const EngineType& engine);
+
+/// An engine by its name, or for "auto" by a rule: the GPU where it will be faster.
+struct EngineChoice {
+  std::string name;
+  std::string why;  // empty: it was named
+};
+EngineChoice choose_engine(const std::string& name, const Model& model, int rows);
+/// Whether that name, or what "auto" may choose, computes on a device.
+bool may_use_device(const std::string& name);
+/// All names, and "auto".
+std::vector<std::string> engine_choices();
 
 /// Makes the engine that the configuration names; each of several ranks gets one around it, for its rows alone.
 std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config);

@@ -46,7 +46,7 @@ const Registry<EngineType>& engines() {
 
 std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& config) {
   if (config.threads < 1) refuse("engine", "threads must be at least 1, got {}", config.threads);
-  const EngineType& type = find_engine(config.name);
+  const EngineType& type = find_engine(choose_engine(config.name, model, config.rows).name);
   require_usable(type);
   // An engine keeps the weights in an order of its own beside the vector that is trained; one that does so elsewhere
   // asks there when it is made.

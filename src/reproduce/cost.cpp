@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 /// while the process waits.
 class EngineClock {
  public:
-  explicit EngineClock(const std::string& engine) : on_host_(find_engine(engine).on_host) {}
+  explicit EngineClock(const std::string& engine) : on_host_(!may_use_device(engine)) {}
   double seconds() const {
     if (on_host_) return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -79,7 +79,7 @@ void work(const RunConfig& config, std::size_t job, int pipe, bool keep_checkpoi
 
 /// Runs on a device share it as threads; all others are apart from one another.
 std::unique_ptr<Workers> make_workers(const std::vector<RunConfig>& configs) {
-  const auto on_device = [](const RunConfig& config) { return !find_engine(config.run.engine).on_host; };
+  const auto on_device = [](const RunConfig& config) { return may_use_device(config.run.engine); };
   return std::any_of(configs.begin(), configs.end(), on_device) ? make_threads() : make_processes();
 }
 
@@ -126,9 +126,7 @@ class Pool {
   void start_next() {
     const std::size_t job = waiting_.front();
     waiting_.erase(waiting_.begin());
-    workers_->start(job, [this, job] {
-      work(configs_[job], job, pipe_[1], options_.keep_checkpoints, observer_);
-    });
+    workers_->start(job, [this, job] { work(configs_[job], job, pipe_[1], options_.keep_checkpoints, observer_); });
     lose(job, "ended without a word");  // until it says something
   }
 

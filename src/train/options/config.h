@@ -130,6 +130,7 @@ std::string resolved_config(const RunConfig& config);
 ModelConfig make_model_config(const ModelOptions& options, const Task& task);
 ModelConfig make_model_config(const ModelOptions& options, const InputConfig& input, const HeadConfig& head);
 /// `ranks`: those that train together; null: one process. Those of one machine share its cores.
-EngineConfig make_engine_config(const RunOptions& options, std::shared_ptr<Communicator> ranks = nullptr);
+/// `rows`: of a typical window.
+EngineConfig make_engine_config(const RunOptions& options, int rows, std::shared_ptr<Communicator> ranks = nullptr);
 
 }  // namespace throughtime

@@ -52,10 +52,11 @@ int cores_of_rank(const Communicator& ranks, int cores) {
 
 }  // namespace
 
-EngineConfig make_engine_config(const RunOptions& options, std::shared_ptr<Communicator> ranks) {
+EngineConfig make_engine_config(const RunOptions& options, int rows, std::shared_ptr<Communicator> ranks) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   EngineConfig engine;
   engine.name = options.engine;
+  engine.rows = rows;
   engine.threads = options.threads > 0 ? options.threads : ranks ? cores_of_rank(*ranks, cores) : cores;
   engine.communicator = std::move(ranks);
   return engine;

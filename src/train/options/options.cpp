@@ -119,7 +119,7 @@ void describe(TrainOptions& config, OptionList& list) {
 
 void describe(RunOptions& config, OptionList& list) {
   list.add("name", config.name, "name in tables; empty: the configuration file's");
-  list.add_name("engine", config.engine, "what computes", engine_names());
+  list.add_name("engine", config.engine, "what computes; auto: the GPU where it will be faster", engine_choices());
   list.add("threads", config.threads, "threads of the engine; 0: one per core, shared by the ranks of a machine",
            between(0, 1024));
   list.add("directory", config.directory, "where the run's files go; empty: runs/NAME");

@@ -57,7 +57,7 @@ TrainedModel::TrainedModel(const std::filesystem::path& run, bool best)
     : config_(RunDirectory(run).load_config()),
       task_directory_(RunDirectory(run).task().string()),
       model_(model_of(config_, task_directory_)),
-      engine_(make_engine(model_, make_engine_config(config_.run))),
+      engine_(make_engine(model_, make_engine_config(config_.run, config_.train.batch))),
       parameters_(engine_->allocate(model_.parameters().size())) {
   load_evaluated(load_checkpoint(run, best), config_.optimizer.rule, *engine_, parameters_);
 }

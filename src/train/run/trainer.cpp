@@ -115,10 +115,11 @@ RunExtent extent_of(const RunConfig& config) {
 void check_run(const RunConfig& config, int ranks) {
   const std::unique_ptr<Task> task = make_saved_task(config, "");
   const StretchShape shape = shape_of(*task, config.train);
-  require_usable(find_engine(config.run.engine));
+  const Model model(make_model_config(config.model, *task));
+  require_usable(find_engine(choose_engine(config.run.engine, model, config.train.batch).name));
   validate(config.optimizer.rule);
   [[maybe_unused]] const Schedule schedule(config.optimizer.schedule, config.optimizer.rate);
-  check_learner(config.learner, Model(make_model_config(config.model, *task)), shape);
+  check_learner(config.learner, model, shape);
   require_work(config.learner, shape, ranks);
 }
 
@@ -128,7 +129,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       ranks_(std::move(ranks)),
       task_(make_saved_task(config, task_directory)),
       model_(make_model_config(config.model, *task_)),
-      engine_(make_engine(model_, make_engine_config(config.run, ranks_))),
+      engine_(make_engine(model_, make_engine_config(config.run, config.train.batch, ranks_))),
       trainee_(make_trainee(*engine_, first_parameters(config, model_, first), config.optimizer.rule,
                             config.optimizer.clip)),
       learner_(make_learner(config.learner, trainee_, shape_of(*task_, config.train))),
@@ -139,6 +140,16 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       last_rate_(config.optimizer.rate) {
   require_work(config.learner, shape_of(*task_, config.train), plan_.ranks);
   if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
+}
+
+std::vector<std::string> Trainer::notes() const {
+  std::vector<std::string> notes = task_->notes();
+  const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
+  if (!choice.why.empty()) notes.push_back(choice.why);
+  const bool narrow = config_.train.batch == 1 && model_.top_hidden() <= 32;
+  if (narrow && !find_engine(choice.name).on_host)
+    notes.push_back("one row of few units: a processor is faster (run.engine=cpu)");
+  return notes;
 }
 
 RunPlan Trainer::make_plan() const {
@@ -164,7 +175,7 @@ RunPlan Trainer::make_plan() const {
           .baseline_text = task_->baseline_text(),
           .uniform_loss = uniform_loss(model_),
           .higher_is_better = higher_is_better(metric),
-          .notes = task_->notes()};
+          .notes = notes()};
 }
 
 bool Trainer::finished() const { return iteration_ >= plan_.iterations || out_of_patience(); }

@@ -51,7 +51,7 @@ struct RunPlan {
   std::string baseline_text;                                       // what it predicts
   double uniform_loss = std::numeric_limits<double>::quiet_NaN();  // all classes as likely; NaN where there are none
   bool higher_is_better = false;                                   // of the metric
-  std::vector<std::string> notes;                                  // of the task, for whoever reads along
+  std::vector<std::string> notes;                                  // of task and engine, for whoever reads along
 };
 
 /// Means of the training since the last report, and since the run began. A stream's are prequential: predicted before
@@ -152,6 +152,7 @@ class Trainer {
 
  private:
   RunPlan make_plan() const;
+  std::vector<std::string> notes() const;
   bool finished() const;
   bool out_of_patience() const { return config_.train.patience > 0 && without_better_ >= config_.train.patience; }
   double epoch() const { return static_cast<double>(iteration_) / plan_.iterations_per_epoch; }

@@ -74,7 +74,7 @@ StreamForecaster::StreamForecaster(const RunConfig& config)
       inputs_(row_layout(config).inputs.size()),
       targets_(row_layout(config).targets.size()),
       model_(model_of(config, inputs_, targets_)),
-      engine_(make_engine(model_, make_engine_config(config.run))),
+      engine_(make_engine(model_, make_engine_config(config.run, config.stream.slots))),
       online_(std::make_unique<OnlineLearner>(*engine_, initialise(model_, config.model.initialise, config.train.seed),
                                               online_config(config))),
       input_scales_(inputs_, scale_options(config)),
