@@ -26,47 +26,48 @@ bool all_finite(std::span<const float> values) {
 
 }  // namespace
 
-/// One prediction of one slot: a window of one step and one row.
+/// Predictions: windows of one step, with a row for one slot or for all of them.
 class StepPredictor {
  public:
   StepPredictor(Engine& engine, int slots)
       : engine_(engine),
-        tape_(engine.make_tape({.steps = 1, .batch = 1, .keep = Keep::nothing})),
-        output_(engine.allocate(elements(engine.model().outputs()))),
-        predictions_(elements(slots, output_.size)) {
-    for (int slot = 0; slot < slots; ++slot) states_.push_back(engine.allocate(elements(engine.model().state_size())));
-    window_.steps = window_.batch = 1;
-    window_.sources = {&source_, 1};
-    window_.start = {0};
-    window_.weight = {1.0f};
-    window_.targets.layout = TargetLayout::none;
-    source_.steps = 1;
+        width_(engine.model().state_size()),
+        one_(engine, 1),
+        predictions_(elements(slots, engine.model().outputs())) {
+    for (int slot = 0; slot < slots; ++slot) states_.push_back(engine.allocate(elements(width_)));
   }
 
   std::span<const double> step(int slot, const StepInput& x, Buffer parameters) {
-    source_.reals = static_cast<int>(x.reals.size());
-    source_.values = x.reals;
     const std::size_t tokens = engine_.model().config().input.vocabulary > 0 ? 1 : 0;
-    source_.tokens = {&x.token, tokens};
-    const Buffer state = states_[slot];
-    engine_.unroll({.window = window_,
-                    .parameters = parameters,
-                    .tape = *tape_,
-                    .training = false,
-                    .initial_state = state,
-                    .final_state = state,
-                    .predictions = output_});
-    const auto prediction = std::span(predictions_).subspan(elements(slot, output_.size), output_.size);
-    engine_.read(output_, prediction);
+    keep_together(false);
+    const auto outputs = elements(engine_.model().outputs());
+    const auto prediction = std::span(predictions_).subspan(elements(slot, outputs), outputs);
+    one_.run({.steps = 1, .reals = static_cast<int>(x.reals.size()), .values = x.reals, .tokens = {&x.token, tokens}},
+             parameters, states_[slot], prediction);
     return prediction;
   }
 
-  void reset(int slot) { engine_.fill(states_[slot], 0); }
-  /// [B, outputs]: the last prediction of each slot.
-  std::span<const double> all() const { return predictions_; }
+  /// One step of every slot at once: x [B, D].
+  std::span<const double> step_all(std::span<const float> x, Buffer parameters) {
+    const std::size_t slots = states_.size();
+    if (!all_) {  // who never asks for all of them has no room for that
+      all_ = std::make_unique<Rows>(engine_, static_cast<int>(slots));
+      table_ = engine_.allocate(slots * elements(width_));
+    }
+    keep_together(true);
+    all_->run({.steps = slots, .reals = static_cast<int>(x.size() / slots), .values = x}, parameters, table_,
+              predictions_);
+    return predictions_;
+  }
+
+  void reset(int slot) {
+    keep_together(false);
+    engine_.fill(states_[slot], 0);
+  }
 
   void archive(Archive& archive) {
-    const std::size_t state = elements(engine_.model().state_size());
+    keep_together(false);
+    const auto state = elements(width_);
     std::vector<double> numbers(states_.size() * state);  // [B, S], one list for however many slots
     const auto of_slot = [&](std::size_t slot) { return std::span(numbers).subspan(slot * state, state); };
     for (std::size_t slot = 0; slot < states_.size(); ++slot) engine_.read(states_[slot], of_slot(slot));
@@ -76,13 +77,60 @@ class StepPredictor {
   }
 
  private:
+  /// What an unroll of one step of some rows needs; row r reads step r of a source.
+  struct Rows {
+    Rows(Engine& for_engine, int rows)
+        : engine(for_engine),
+          tape(engine.make_tape({.steps = 1, .batch = rows, .keep = Keep::nothing})),
+          output(engine.allocate(elements(rows, engine.model().outputs()))) {
+      window.steps = 1;
+      window.batch = rows;
+      for (int row = 0; row < rows; ++row) window.start.push_back(row);
+      window.weight.assign(elements(rows), 1.0f);
+      window.targets.layout = TargetLayout::none;
+    }
+
+    /// Moves the states [rows, S] and writes the predictions [rows, outputs].
+    void run(const Source& source, Buffer parameters, Buffer states, std::span<double> predictions) {
+      window.sources = {&source, 1};
+      engine.unroll({.window = window,
+                     .parameters = parameters,
+                     .tape = *tape,
+                     .training = false,
+                     .initial_state = states,
+                     .final_state = states,
+                     .predictions = output});
+      engine.read(output, predictions);
+    }
+
+    Engine& engine;
+    std::unique_ptr<Tape> tape;
+    Buffer output;  // [rows, outputs]
+    Window window;
+  };
+
+  /// Moves the states into the table of all slots, or back to each slot's own buffer, unless they are there: who feeds
+  /// slots one by one, or all at once, moves none.
+  void keep_together(bool together) {
+    if (together == together_) return;
+    together_ = together;
+    for (std::size_t slot = 0; slot < states_.size(); ++slot) {
+      const auto row = static_cast<std::int64_t>(slot);
+      if (together)
+        engine_.scatter_rows(states_[slot], width_, {&row, 1}, table_);
+      else
+        engine_.gather_rows(table_, width_, {&row, 1}, states_[slot]);
+    }
+  }
+
   Engine& engine_;
-  std::unique_ptr<Tape> tape_;
-  Buffer output_;               // [outputs]
+  int width_;                   // S
   std::vector<Buffer> states_;  // [B] of [S]
-  std::vector<double> predictions_;
-  Source source_;
-  Window window_;
+  Buffer table_;                // [B, S]: the states after a step of all slots
+  bool together_ = false;       // they are in the table
+  Rows one_;
+  std::unique_ptr<Rows> all_;
+  std::vector<double> predictions_;  // [B, outputs]: the last one of each slot
 };
 
 struct OnlineLearner::Parts {
@@ -245,13 +293,13 @@ std::span<const double> OnlineLearner::observe_all(std::span<const float> x, std
     refuse(speaker, "every slot needs its share: {} slots, got {} inputs and {} targets", slots, x.size(), y.size());
   end_round();
   std::fill(parts_->open.begin(), parts_->open.end(), std::uint8_t{1});  // one round, the first one too
-  for (std::size_t slot = 0; slot < slots; ++slot)
-    predict(static_cast<int>(slot), {.reals = x.subspan(slot * reals, reals)});
+  for (std::size_t slot = 0; slot < slots; ++slot) parts_->check_step({.reals = x.subspan(slot * reals, reals)}, {});
+  const std::span<const double> predictions = parts_->predictor.step_all(x, parts_->trainee.parameters);
   for (std::size_t slot = 0; slot < slots; ++slot)
     learn(static_cast<int>(slot), {.reals = x.subspan(slot * reals, reals)},
           {.values = y.subspan(slot * outputs, outputs)});
   end_round();
-  return parts_->predictor.all();
+  return predictions;
 }
 
 std::span<const double> OnlineLearner::predict(int slot, const StepInput& x) {

@@ -1,8 +1,11 @@
 #include "train/run/evaluation.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "engine/targets.h"
+#include "learners/support.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
@@ -20,7 +23,9 @@ std::int32_t most_probable(const double* predictions, int outputs) {
 
 Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner)
     : engine_(engine), task_(task), batch_(task.evaluation_batch(batch)) {
+  bool by_entry = false;
   for (const Metric metric : task.metrics()) {
+    by_entry = by_entry || metric == Metric::published_perplexity || PointScores::knows(metric);
     accuracy_ = accuracy_ || metric == Metric::accuracy;
     points_ = points_ || PointScores::knows(metric);
     published_points_ = published_points_ || metric == Metric::published_time_rmse;
@@ -30,6 +35,12 @@ Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig&
   tape_ = engine.make_tape({.steps = steps, .batch = batch_, .keep = Keep::nothing});
   state_ = engine.allocate(elements(batch_, engine.model().state_size()));
   if (refiner_) start_ = engine.allocate(state_.size);
+  if (!by_entry) {
+    batch_loss_ = engine.allocate(1);
+    if (accuracy_) batch_correct_ = engine.allocate(1);
+    batch_sums_ = engine.allocate(2);
+    return;
+  }
   loss_values_.resize(elements(steps, batch_));
   losses_ = engine.allocate(loss_values_.size());
   if (!accuracy_ && !points_) return;
@@ -79,6 +90,8 @@ double Evaluator::longest_interval(Split split, std::uint64_t count) {
 void Evaluator::add_window(const Window& window, Buffer parameters, bool continues) {
   const int most = tape_->shape().steps;
   if (!continues) step_ = 0;
+  for (const Buffer sum : {batch_loss_, batch_correct_})
+    if (sum) engine_.fill(sum, 0);
   for (int first = 0; first < window.steps; first += most) {
     const int length = std::min(most, window.steps - first);
     const bool whole = length == window.steps;
@@ -93,11 +106,26 @@ void Evaluator::add_window(const Window& window, Buffer parameters, bool continu
                     .initial_state = state_,
                     .final_state = state_,
                     .losses = losses_,
+                    .loss_sum = batch_loss_,
+                    .correct_sum = batch_correct_,
                     .predictions = predictions_});
-    add_part(part);
+    if (losses_) add_part(part);
     if (refiner_) refiner_->refine(part, parameters, start_, state_);
     step_ += part.steps;
   }
+  if (batch_sums_) add_sums(window);
+}
+
+/// Takes what the engine has summed over the parts of a window, in one read.
+void Evaluator::add_sums(const Window& window) {
+  const std::array<std::int64_t, 2> places = {0, 1};
+  engine_.scatter_rows(batch_loss_, 1, std::span(places).first(1), batch_sums_);
+  if (batch_correct_) engine_.scatter_rows(batch_correct_, 1, std::span(places).last(1), batch_sums_);
+  std::array<double, 2> sums = {};
+  engine_.read(batch_sums_, sums);
+  weight_sum_ += sum_of_weights("evaluate", window.weight);
+  loss_sum_ += sums[0];
+  correct_sum_ += sums[1];
 }
 
 /// Takes the losses of the part that was unrolled last, and how good its predictions are.

@@ -34,7 +34,8 @@ class Evaluator {
   Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner = {});
 
   /// One whole pass over a finite split; of a generated one, batches `first` ... `first` + `batches` - 1. The state is
-  /// zero at the first batch and is carried through the batches that continue. Dropout is off. Sums are in double.
+  /// zero at the first batch and is carried through the batches that continue. Dropout is off. The sums of
+  /// batches are added in double.
   Evaluation evaluate(Buffer parameters, Split split, std::int64_t batches, std::uint64_t first = 0);
 
   /// Bytes of the tape, known before the first evaluation.
@@ -43,6 +44,7 @@ class Evaluator {
  private:
   void add_window(const Window& window, Buffer parameters, bool continues);
   void add_part(const Window& part);
+  void add_sums(const Window& window);
   double longest_interval(Split split, std::uint64_t count);
   double score(Metric metric) const;
 
@@ -56,6 +58,10 @@ class Evaluator {
   Buffer state_;  // [B, S]
   Buffer start_;  // [B, S]: before a part, where states are refined
   std::unique_ptr<StateRefiner> refiner_;
+  // Where the metrics follow from sums, the engine takes them, and two numbers are read for each batch,
+  Buffer batch_loss_, batch_correct_;  // [1]
+  Buffer batch_sums_;                  // [2]: both
+  // else all losses are read.
   Buffer losses_;       // [part, B]
   Buffer predictions_;  // [part, B, outputs], where a metric needs them
   std::vector<double> loss_values_, prediction_values_;

@@ -7,6 +7,7 @@
 
 #include "support/errors.h"
 #include "support/random_problem.h"
+#include "throughtime/forwarding_engine.h"
 
 namespace throughtime::testing {
 namespace {
@@ -266,6 +267,57 @@ TEST(OnlineLearner, AllSlotsAtOnceIsOneRound) {
   }
   EXPECT_EQ(at_once.learner.rounds(), 10);
   EXPECT_EQ(at_once.learner.updates(), 10);
+}
+
+/// Counts the windows that are unrolled.
+class UnrollCounter final : public ForwardingEngine {
+ public:
+  UnrollCounter(std::unique_ptr<Engine> inner, int& count) : ForwardingEngine(std::move(inner)), count_(count) {}
+  void unroll(const UnrollCall& call) override {
+    ++count_;
+    ForwardingEngine::unroll(call);
+  }
+
+ private:
+  int& count_;
+};
+
+TEST(OnlineLearner, AllSlotsAtOncePredictWhatEachWould) {
+  for (const char* engine : {"reference", "cpu"})
+    for (const int slots : {1, 2, 5}) {
+      OnlineConfig config = tbptt_every_step(5, slots);
+      config.rate = 0;  // rounds of one step end sooner, and the weights with them
+      Subject at_once(config, engine), one_by_one(config, engine);
+      for (int t = 0; t < 10; ++t) {
+        std::vector<float> x, y;
+        std::vector<double> wanted;
+        for (int slot = 0; slot < slots; ++slot) {
+          x.push_back(wave(slot, t)), y.push_back(wave(slot, t + 1));
+          wanted.push_back(one_by_one.step(slot, slot, t));
+        }
+        if (t == 4) {  // a slot's state is the same, however its steps come
+          for (int slot = 0; slot < slots; ++slot) EXPECT_NEAR(at_once.step(slot, slot, t), wanted[slot], 1e-6);
+          continue;
+        }
+        const std::span<const double> got = at_once.learner.observe_all(x, y);
+        ASSERT_EQ(got.size(), wanted.size());
+        for (std::size_t slot = 0; slot < got.size(); ++slot) EXPECT_NEAR(got[slot], wanted[slot], 1e-6) << slots;
+        if (t == 6) at_once.learner.reset(slots - 1), one_by_one.learner.reset(slots - 1);
+      }
+    }
+}
+
+TEST(OnlineLearner, AllSlotsAtOnceAreOneUnroll) {
+  const Model model(with_head(stack_of("gru", {4}, 1), "regression", 1));
+  int unrolls = 0;
+  UnrollCounter engine(make_engine(model, {}), unrolls);
+  OnlineLearner learner(engine, initialise(model, {}, 7), tbptt_every_step(5, 6));
+  const std::vector<float> x(6, 0.5f);
+  learner.observe_all(x, {});
+  const int with_learning = unrolls;
+  for (int slot = 0; slot < 6; ++slot) learner.predict(slot, {.reals = {&x[0], 1}});
+  EXPECT_EQ(unrolls, with_learning + 6);
+  EXPECT_LE(with_learning, 2);  // all predictions, and what is learned from
 }
 
 TEST(OnlineLearner, AResetSlotIsLikeNew) {

@@ -7,6 +7,7 @@
 #include "support/errors.h"
 #include "tasks/sequences.h"
 #include "tasks/streams.h"
+#include "throughtime/forwarding_engine.h"
 
 namespace throughtime {
 namespace {
@@ -119,6 +120,33 @@ TEST(Evaluator, SumsRegressionLosses) {
   EXPECT_NEAR(result.loss, plain.loss / plain.weight, 1e-6);
   EXPECT_DOUBLE_EQ(result.weight, 40);
   EXPECT_EQ(result.scores.front().name, "mse");
+}
+
+/// Counts what is read back.
+class ReadCounter final : public ForwardingEngine {
+ public:
+  using Engine::read;
+  using ForwardingEngine::ForwardingEngine;
+  void read(Buffer buffer, std::span<double> values) const override {
+    ++reads;
+    numbers += values.size();
+    ForwardingEngine::read(buffer, values);
+  }
+  mutable std::size_t reads = 0, numbers = 0;
+};
+
+TEST(Evaluator, ReadsTwoNumbersForEachBatch) {
+  for (const std::string engine : {"reference", "cpu"})
+    for (const int batch : {1, 5}) {
+      const auto task = make_task(CopyConfig{.length = 300}, 1);  // three parts
+      Drawn drawn(*task, engine);
+      ReadCounter counter(std::move(drawn.engine));
+      Evaluator evaluator(counter, *task, batch);
+      const Evaluation result = evaluator.evaluate(drawn.parameters, Split::test, 4);
+      EXPECT_EQ(counter.reads, 4u);
+      EXPECT_EQ(counter.numbers, 8u);
+      EXPECT_DOUBLE_EQ(result.weight, 4 * batch * 320);
+    }
 }
 
 /// Five short sequences whose label is their number.
