@@ -14,33 +14,35 @@ namespace throughtime::cuda {
 /// A block holds the gate rows of `units` units in the registers of its product threads; as many blocks as there are
 /// units to hold are a cluster, which carries some rows of the batch through all steps. `width`: units of the largest
 /// cluster. The recurrent weights of a block are [gates * units, width], product threads hold equal parts of them:
-/// - forward a unit has `lanes` neighbouring threads, each with all its gates and every lanes-th group of 4 columns;
+/// - forward some units have some neighbouring threads, each with all their gates (`outputs` of them: the more, the
+/// less
+///   often h is read) and some columns: FrontLayout in product.cuh;
 /// - backward `columns` columns have `back_lanes` neighbouring threads, each with some units' gates.
 /// Pointwise work is that of the product threads too, or of `helpers` more. With helpers the cluster's rows are two
 /// groups, each with half of the helpers: while one is multiplied, the pointwise work of the other is done and its
 /// messages are on their way. What the helpers do beside (copies from and to memory) costs no time.
-template <int units_, int width_, int threads_, int columns_, int helpers_ = 0>
+template <int units_, int width_, int threads_, int outputs_, int columns_, int helpers_>
 struct Division {
-  static constexpr int units = units_, width = width_, threads = threads_, columns = columns_, helpers = helpers_;
-  static constexpr int lanes = threads / units, depth = width / lanes;
+  static constexpr int units = units_, width = width_, threads = threads_, helpers = helpers_;
+  static constexpr int outputs = outputs_, columns = columns_;
   static constexpr int back_lanes = threads * columns / width, back_units = units / back_lanes;
   static constexpr bool one_block = units == width;
   static constexpr int block_threads = threads + helpers;
-  static constexpr int product_rows = helpers > 0 ? 2 : 4;  // at once; more of them need more registers
+  static constexpr int product_rows = (helpers > 0 ? 8 : 16) / outputs;  // at once: as many as registers allow
   // Pointwise thread t of a group has unit t % units of its rows t / units + pass * pass_rows.
   static constexpr int groups = helpers > 0 ? 2 : 1, group_threads = helpers > 0 ? helpers / 2 : threads;
-  static constexpr int passes = helpers > 0 ? 4 : 2, pass_rows = group_threads / units;
-  static constexpr int most_rows = groups * passes * pass_rows;
-  static constexpr int pairs = groups * passes * group_threads;
+  static constexpr int most_passes = helpers > 0 ? 4 : 2, pass_rows = group_threads / units;
+  static constexpr int most_rows = groups * most_passes * pass_rows;
+  static constexpr int pairs = groups * most_passes * group_threads;
   static constexpr int meeting_threads = helpers > 0 ? threads + group_threads : threads;  // at a group's barriers
-  static_assert(depth % 4 == 0 && back_units >= 1 && lanes <= 32 && back_lanes <= 32 && pass_rows >= 1);
+  static_assert(back_units >= 1 && back_lanes <= 32 && pass_rows >= 1);
 };
 
-using UpTo32 = Division<32, 32, 64, 2, 64>;
-using UpTo64 = Division<64, 64, 256, 4, 128>;
-using UpTo128 = Division<64, 128, 256, 4, 128>;
-using UpTo128FewRows = Division<32, 128, 256, 4, 64>;  // clusters of four: half the work of a row for each
-using UpTo256 = Division<32, 256, 256, 4, 128>;
+using UpTo32 = Division<32, 32, 64, 4, 4, 64>;
+using UpTo64 = Division<64, 64, 256, 4, 4, 128>;
+using UpTo128 = Division<64, 128, 256, 8, 8, 128>;
+using UpTo128FewRows = Division<32, 128, 256, 4, 4, 64>;  // clusters of four: half the work of a row for each
+using UpTo256 = Division<32, 256, 256, 8, 8, 128>;
 
 constexpr int most_whole_hidden = 256;
 constexpr int few_rows = 30;  // as many clusters of four fit on an H200; a number of the problem's, not of the device's
@@ -123,7 +125,7 @@ int resident_clusters(int blocks, int threads, std::size_t most_bytes) {
     // So much memory that no two blocks share a processor: small kernels would, and slow each other down.
     const ClusterLaunch launch(blocks, 1, threads, std::max<std::size_t>(most_bytes, 120 * 1024), nullptr);
     const bool answered = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                               static_cast<int>(most_bytes)) == cudaSuccess &&
+                                               static_cast<int>(launch.config.dynamicSmemBytes)) == cudaSuccess &&
                           cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config) == cudaSuccess;
     if (!answered) clusters = 0;
     cudaGetLastError();  // a refusal is an answer, not an error

@@ -13,7 +13,7 @@ template <class Cell, class Division>
 struct Recurrence {
   static int blocks(int hidden) { return (hidden + Division::units - 1) / Division::units; }
   static int resident_forward(int hidden) {
-    const ForwardMemory<Cell, Division> most{Division::most_rows};
+    const ForwardMemory<Cell, Division> most{Division::most_rows, blocks(Division::width)};
     return resident_clusters<&all_steps_forward<Cell, Division>>(blocks(hidden), Division::block_threads, most.bytes());
   }
   static int resident_backward(int hidden) {
@@ -24,7 +24,7 @@ struct Recurrence {
 
   static void forward(const Context& context, const StepsForward& call) {
     const int clusters = clusters_for<Division>(call.batch, resident_forward(call.hidden));
-    const ForwardMemory<Cell, Division> memory{most_rows_of_cluster(call.batch, clusters)};
+    const ForwardMemory<Cell, Division> memory{most_rows_of_cluster(call.batch, clusters), blocks(call.hidden)};
     const ClusterLaunch launch(blocks(call.hidden), clusters, Division::block_threads, memory.bytes(), context.stream);
     check(cudaLaunchKernelEx(&launch.config, all_steps_forward<Cell, Division>, call), "the steps of a cell");
   }

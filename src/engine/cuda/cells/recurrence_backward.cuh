@@ -9,8 +9,9 @@
 
 #include "engine/cuda/cells/division.cuh"
 #include "engine/cuda/cells/exchange.cuh"
+#include "engine/cuda/cells/place.cuh"
 #include "engine/cuda/cells/pointwise.cuh"
-#include "engine/cuda/cells/recurrence_forward.cuh"
+#include "engine/cuda/cells/product.cuh"
 #include "engine/cuda/device_cell.h"
 
 namespace throughtime::cuda {
@@ -27,8 +28,7 @@ struct BackwardMemory {
   int rows, blocks;
 
   __host__ __device__ int padded_rows() const { return rounded_up(rows, 4); }
-  static constexpr int bells = 0;    // 2 for each group, of 8 bytes
-  static constexpr int d_gates = 8;  // [2][rows][units][gate_stride]; 2, since a fast warp is a step ahead
+  static constexpr int d_gates = bell_floats;  // [2][rows][units][gate_stride]; 2, since a fast warp is a step ahead
   __host__ __device__ int parts() const {
     return d_gates + 2 * padded_rows() * Division::units * gate_stride;  // [2][blocks][rows][units]
   }
@@ -41,110 +41,46 @@ struct BackwardMemory {
 
 #if defined(__CUDACC__)
 
-/// How a backward thread reads the cotangents of gates: `vector` numbers at once, of `vector_units` units. Vector i of
-/// lane p is that of the units (i * back_lanes + p) * vector_units ...: neighbouring lanes read neighbouring numbers.
-template <int gates, class Division>
-struct BackLayout {
-  static constexpr int gate_stride = gates == 3 ? 4 : gates;
-  static constexpr int most_units = gate_stride >= 4 ? 1 : 4 / gate_stride;
-  static constexpr int vector_units = Division::back_units < most_units ? Division::back_units : most_units;
-  static constexpr int vector = vector_units * gate_stride;
-  static constexpr int vectors = Division::back_units / vector_units;
-  static constexpr int numbers = vectors * vector;  // of them a fourth unused where there are three gates
-};
-template <int count>
-__device__ __forceinline__ void load_vector(const float* from, float* to) {
-  if constexpr (count == 4) {
-    const float4 four = *reinterpret_cast<const float4*>(from);
-    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
-  } else if constexpr (count == 2) {
-    const float2 two = *reinterpret_cast<const float2*>(from);
-    to[0] = two.x, to[1] = two.y;
-  } else {
-    to[0] = *from;
-  }
-}
-
-/// The part of the recurrent weights that a thread holds: columns [first_column, + columns) of its units' gate rows.
-template <int gates, class Division>
-__device__ __forceinline__ void load_weights_back(
-    const float* weights, int hidden, int first_unit, int first_column, int lane,
-    float (&held)[BackLayout<gates, Division>::numbers][Division::columns]) {
-  using Layout = BackLayout<gates, Division>;
-  const bool wide = wide_rows(weights, hidden);
-#pragma unroll
-  for (int i = 0; i < Layout::numbers; ++i) {
-    const int gate = i % Layout::gate_stride, within = i % Layout::vector / Layout::gate_stride;
-    const int unit = first_unit + (i / Layout::vector * Division::back_lanes + lane) * Layout::vector_units + within;
-    const float* from = weights + (static_cast<std::size_t>(gate) * hidden + unit) * hidden + first_column;
-    load_neighbours<Division::columns>(from, gate < gates && unit < hidden ? hidden - first_column : 0, wide, held[i]);
-  }
-}
-
-/// values [row, column] of `rows` rows: this thread's part of the products, added up over its neighbours as
-/// sum_over_lanes says. `d_gates`: [rows][units][gate_stride].
-template <int rows, int gates, class Division>
-__device__ __forceinline__ void multiply_back(
-    const float (&weights)[BackLayout<gates, Division>::numbers][Division::columns], const float* d_gates, int lane,
-    float (&values)[rows * Division::columns]) {
-  using Layout = BackLayout<gates, Division>;
-  constexpr int columns = Division::columns, chains = chains_for(columns);
-  float part[rows][columns][chains] = {};
-#pragma unroll
-  for (int i = 0; i < Layout::vectors; ++i)
-#pragma unroll
-    for (int row = 0; row < rows; ++row) {
-      float d[Layout::vector];
-      load_vector<Layout::vector>(
-          d_gates + row * Division::units * Layout::gate_stride + (i * Division::back_lanes + lane) * Layout::vector,
-          d);
-#pragma unroll
-      for (int e = 0; e < Layout::vector; ++e)
-        if (e % Layout::gate_stride < gates)
-#pragma unroll
-          for (int column = 0; column < columns; ++column)
-            part[row][column][e % chains] =
-                fmaf(weights[i * Layout::vector + e][column], d[e], part[row][column][e % chains]);
-    }
-#pragma unroll
-  for (int i = 0; i < rows * columns; ++i) values[i] = add_up<chains>(part[i / columns][i % columns]);
-  sum_over_lanes<rows * columns, Division::back_lanes>(values, lane);
-}
-
 /// One pointwise thread's row of the batch, and what it carries from step to step.
 template <class Cell>
 struct BackwardPair {
-  int row = 0;                                                // of the cluster
-  bool here = false;                                          // whether there is such a row, and such a unit
-  StepFlag flag = StepFlag::go_on, before = StepFlag::go_on;  // of this step, and of the one before it
-  bool left_nothing = false;                                  // the step after this one reset the row
-  float next[Cell::shape.states];                             // the state after this step
-  float d_next[Cell::shape.states];                           // its cotangent, without the products
+  int row;                           // of the cluster
+  bool here;                         // whether there is such a row, and such a unit
+  StepFlag flag, before;             // of this step, and of the one before it
+  bool left_nothing;                 // the step after this one reset the row
+  float next[Cell::shape.states];    // the state after this step
+  float d_next[Cell::shape.states];  // its cotangent, without the products
+  float d_input[Cell::shape.input_rows], d_recurrent[Cell::shape.recurrent_rows];
 };
 
 template <class Cell, class Division>
-struct BackwardBlock {
+struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Division> {
+  using Base = Place<StepsBackward, BackwardMemory<Cell, Division>, Division>;
+  using Base::Base;
+  using Base::bell;
+  using Base::block;
+  using Base::blocks;
+  using Base::call;
+  using Base::copied;
+  using Base::entry;
+  using Base::flag;
+  using Base::for_pairs;
+  using Base::group;
+  using Base::group_rows;
+  using Base::local_unit;
+  using Base::memory;
+  using Base::rows;
+  using Base::shared;
+  using Base::thread;
+  using Base::unit;
   using Memory = BackwardMemory<Cell, Division>;
   using Layout = BackLayout<Cell::shape.recurrent_rows, Division>;
   using Weights = float[Layout::numbers][Division::columns];
   using Pair = BackwardPair<Cell>;
-  using Pairs = Pair[Division::passes];
   static constexpr CellShape shape = Cell::shape;
   static constexpr int gates = shape.recurrent_rows;
   static constexpr int gates_ready = 1, parts_ready = gates_ready + Division::groups;  // barriers, one for each group
 
-  const StepsBackward& call;
-  Memory memory;
-  float* shared;
-  int thread;  // of the product threads or of the pointwise threads
-  int block, blocks;
-  RowRange rows;
-  int group;             // of a pointwise thread
-  int local_unit, unit;  // of the pointwise work; `unit` counts over the cluster
-
-  __device__ __forceinline__ std::size_t entry(int step, int row) const {
-    return static_cast<std::size_t>(step) * call.batch + rows.first + row;
-  }
   __device__ __forceinline__ float* d_gates(int turn, int row) const {
     return shared + Memory::d_gates + ((turn & 1) * memory.padded_rows() + row) * Division::units * Layout::gate_stride;
   }
@@ -152,78 +88,64 @@ struct BackwardBlock {
   __device__ __forceinline__ float* part(int message, int from_block, int row) const {
     return shared + memory.parts() + (((message & 1) * blocks + from_block) * memory.rows + row) * Division::units;
   }
-  __device__ __forceinline__ RowRange group_rows(int group) const { return rows_of_group<Division>(rows.count, group); }
-  __device__ __forceinline__ Bell bell(int message, int group) const {
-    return {shared_address(shared + Memory::bells) + (group * 2 + (message & 1)) * 8};
-  }
   __device__ __forceinline__ void announce_parts(int message, int group) const {
     const int units = min(Division::units, call.hidden - block * Division::units);
     bell(message, group).announce(static_cast<unsigned>(blocks * group_rows(group).count * units) * sizeof(float));
   }
-  __device__ __forceinline__ float* copied(int step, int i, int pass) const {
-    return shared + memory.copies() + ((step % copy_slots) * Memory::copied + i) * Division::pairs +
-           (group * Division::passes + pass) * Division::group_threads + thread;
-  }
-  template <class Action>
-  static __device__ __forceinline__ void for_passes(Action action) {
-#pragma unroll
-    for (int pass = 0; pass < Division::passes; ++pass) action(pass);
-  }
 
   // ---- pointwise threads.
 
-  __device__ __forceinline__ StepFlag flag(int step, int row) const {
-    if (!call.flags || step < 0) return StepFlag::go_on;
-    return static_cast<StepFlag>(call.flags[entry(step, row)]);
-  }
   __device__ __forceinline__ std::size_t carry_at(int tensor, const Pair& pair) const {
     return (static_cast<std::size_t>(tensor) * call.batch + rows.first + pair.row) * call.hidden + unit;
   }
 
-  __device__ __forceinline__ void begin_pairs(Pairs& pairs) const {
-    for_passes([&](int pass) {
-      Pair& pair = pairs[pass];
-      const int row = thread / Division::units + pass * Division::pass_rows;
-      pair.row = group_rows(group).first + row;
-      pair.here = row < group_rows(group).count && unit < call.hidden;
-      if (!pair.here) return;
+  template <int passes>
+  __device__ __forceinline__ void begin_pairs(Pair (&pairs)[passes]) const {
+#pragma unroll
+    for (int pass = 0; pass < passes; ++pass) {
+      pairs[pass].row = Base::pass_row(pass);
+      pairs[pass].here = Base::pass_exists(pass);
+    }
+    for_pairs(pairs, [&](Pair& pair, int) {
       pair.flag = flag(call.steps - 1, pair.row);
+      pair.left_nothing = false;
 #pragma unroll
       for (int k = 0; k < shape.states; ++k) {
         pair.next[k] = call.states[k * call.state_plane + entry(call.steps, pair.row) * call.hidden + unit];
         pair.d_next[k] = call.carry[carry_at(k, pair)];
       }
     });
+    for (int ahead = 1; ahead < copy_slots; ++ahead) {
+      for_pairs(pairs, [&](Pair& pair, int pass) { ask_for_tape(call.steps - ahead, pair, pass); });
+      end_group();
+    }
   }
 
   /// Asks for the tape of `step` and what else arrives there.
-  __device__ __forceinline__ void ask_for_tape(int step, const Pairs& pairs) const {
-    if (step >= 0)
-      for_passes([&](int pass) {
-        if (!pairs[pass].here) return;
-        const std::size_t here = entry(step, pairs[pass].row), at = here * call.hidden + unit;
-        const auto ask = [&](int i, const float* from) { copy_ahead(copied(step, i, pass), from); };
+  __device__ __forceinline__ void ask_for_tape(int step, const Pair& pair, int pass) const {
+    if (step < 0) return;
+    const std::size_t here = entry(step, pair.row), at = here * call.hidden + unit;
+    const auto ask = [&](int i, const float* from) { copy_ahead(copied(step, i, pass), from); };
 #pragma unroll
-        for (int k = 0; k < shape.saved; ++k) ask(Memory::saved + k, call.saved + k * call.saved_plane + at);
+    for (int k = 0; k < shape.saved; ++k) ask(Memory::saved + k, call.saved + k * call.saved_plane + at);
 #pragma unroll
-        for (int k = 0; k < shape.states; ++k) ask(Memory::states + k, call.states + k * call.state_plane + at);
-        if (call.step_cotangents)
+    for (int k = 0; k < shape.states; ++k) ask(Memory::states + k, call.states + k * call.state_plane + at);
+    if (call.step_cotangents)
 #pragma unroll
-          for (int k = 0; k < shape.states; ++k)
-            ask(Memory::cotangents + k, call.step_cotangents + here * call.state_size + k * call.hidden + unit);
-        if (call.d_outputs) ask(Memory::d_outputs, call.d_outputs + at);
-        if (call.from_above) ask(Memory::from_above, call.from_above + at);
-      });
-    end_group();
+      for (int k = 0; k < shape.states; ++k)
+        ask(Memory::cotangents + k, call.step_cotangents + here * call.state_size + k * call.hidden + unit);
+    if (call.d_outputs) ask(Memory::d_outputs, call.d_outputs + at);
+    if (call.from_above) ask(Memory::from_above, call.from_above + at);
   }
 
   /// Asks ahead, and waits for what was asked for `step`; the flags of the step before come along.
-  __device__ __forceinline__ void begin_turn(int step, Pairs& pairs) const {
-    ask_for_tape(step - copy_slots + 1, pairs);
-    for_passes([&](int pass) {
-      Pair& pair = pairs[pass];
-      if (pair.here) pair.before = flag(step - 1, pair.row);
+  template <int passes>
+  __device__ __forceinline__ void prepare_step(int step, Pair (&pairs)[passes]) const {
+    for_pairs(pairs, [&](Pair& pair, int pass) {
+      ask_for_tape(step - copy_slots + 1, pair, pass);
+      pair.before = flag(step - 1, pair.row);
     });
+    end_group();
     wait_for_groups<copy_slots - 1>();
   }
 
@@ -263,63 +185,48 @@ struct BackwardBlock {
     if (call.from_above && pair.flag != StepFlag::hold) d_next[0] += *copied(step, Memory::from_above, pass);
   }
 
-  /// The pointwise work of a step.
-  __device__ __forceinline__ void begin_step(int step, int turn, Pairs& pairs) const {
-    float d_input[Division::passes][shape.input_rows], d_recurrent[Division::passes][gates];
-    for_passes([&](int pass) {
-      Pair& pair = pairs[pass];
-      if (!pair.here) return;
-      float d_next[shape.states], d_state[shape.states], saved[at_least_one(shape.saved)], state[shape.states];
-      float raw_state[shape.states];
+  /// The pointwise work of a step, up to the cotangents of gates, which go to the product threads.
+  __device__ __forceinline__ void begin_step(int step, int turn, int pass, Pair& pair) const {
+    float d_next[shape.states], d_state[shape.states], saved[at_least_one(shape.saved)], state[shape.states];
+    float raw_state[shape.states];
 #pragma unroll
-      for (int k = 0; k < shape.saved; ++k) saved[k] = *copied(step, Memory::saved + k, pass);
+    for (int k = 0; k < shape.saved; ++k) saved[k] = *copied(step, Memory::saved + k, pass);
 #pragma unroll
-      for (int k = 0; k < shape.states; ++k) {
-        raw_state[k] = *copied(step, Memory::states + k, pass);
-        state[k] = pair.flag == StepFlag::reset ? 0.0f : raw_state[k];
-      }
-      receive(turn, pair, d_next);
-      add_cotangents(step, pass, pair, d_next);
-      Cell::template backward<float>(call.options, saved, state, pair.next, d_next, d_input[pass], d_recurrent[pass],
-                                     d_state);
-      const bool held = pair.flag == StepFlag::hold;
+    for (int k = 0; k < shape.states; ++k) {
+      raw_state[k] = *copied(step, Memory::states + k, pass);
+      state[k] = pair.flag == StepFlag::reset ? 0.0f : raw_state[k];
+    }
+    receive(turn, pair, d_next);
+    add_cotangents(step, pass, pair, d_next);
+    Cell::template backward<float>(call.options, saved, state, pair.next, d_next, pair.d_input, pair.d_recurrent,
+                                   d_state);
+    const bool held = pair.flag == StepFlag::hold;
 #pragma unroll
-      for (int gate = 0; gate < shape.input_rows; ++gate) d_input[pass][gate] = held ? 0.0f : d_input[pass][gate];
+    for (int gate = 0; gate < shape.input_rows; ++gate) pair.d_input[gate] = held ? 0.0f : pair.d_input[gate];
 #pragma unroll
-      for (int gate = 0; gate < gates; ++gate) {
-        d_recurrent[pass][gate] = shape.joint ? d_input[pass][gate] : held ? 0.0f : d_recurrent[pass][gate];
-        d_gates(turn, pair.row)[local_unit * Layout::gate_stride + gate] = d_recurrent[pass][gate];
-      }
+    for (int gate = 0; gate < gates; ++gate) {
+      pair.d_recurrent[gate] = shape.joint ? pair.d_input[gate] : held ? 0.0f : pair.d_recurrent[gate];
+      d_gates(turn, pair.row)[local_unit * Layout::gate_stride + gate] = pair.d_recurrent[gate];
+    }
 #pragma unroll
-      for (int k = 0; k < shape.states; ++k) {
-        pair.d_next[k] = held ? d_next[k] : d_state[k];
-        pair.next[k] = raw_state[k];
-      }
-      pair.left_nothing = pair.flag == StepFlag::reset;
-      pair.flag = pair.before;
-    });
-    if constexpr (Division::helpers > 0)
-      arrive<Division::meeting_threads>(gates_ready + group);
-    else
-      meet<Division::meeting_threads>(gates_ready);
-    for_passes([&](int pass) {
-      if (!pairs[pass].here) return;
-      const std::size_t here = entry(step, pairs[pass].row);
-      store_gates<shape.input_rows>(d_input[pass], here, call.hidden, unit, call.d_input_gates);
-      if constexpr (!shape.joint)
-        store_gates<gates>(d_recurrent[pass], here, call.hidden, unit, call.d_recurrent_gates);
-    });
+    for (int k = 0; k < shape.states; ++k) {
+      pair.d_next[k] = held ? d_next[k] : d_state[k];
+      pair.next[k] = raw_state[k];
+    }
+    pair.left_nothing = pair.flag == StepFlag::reset;
+    pair.flag = pair.before;
+  }
+  __device__ __forceinline__ void store_step(int step, const Pair& pair) const {
+    const std::size_t here = entry(step, pair.row);
+    store_gates<shape.input_rows>(pair.d_input, here, call.hidden, unit, call.d_input_gates);
+    if constexpr (!shape.joint) store_gates<gates>(pair.d_recurrent, here, call.hidden, unit, call.d_recurrent_gates);
   }
 
-  __device__ __forceinline__ void write_carry(const Pairs& pairs) const {
-    for_passes([&](int pass) {
-      const Pair& pair = pairs[pass];
-      if (!pair.here) return;
-      float d_first[shape.states];
-      receive(call.steps, pair, d_first);
+  __device__ __forceinline__ void write_carry(const Pair& pair) const {
+    float d_first[shape.states];
+    receive(call.steps, pair, d_first);
 #pragma unroll
-      for (int k = 0; k < shape.states; ++k) call.carry[carry_at(k, pair)] = d_first[k];
-    });
+    for (int k = 0; k < shape.states; ++k) call.carry[carry_at(k, pair)] = d_first[k];
   }
 
   // ---- product threads.
@@ -355,9 +262,9 @@ struct BackwardBlock {
     const RowRange all = group_rows(group);
     for (int row = all.first; row < all.first + all.count; row += Division::product_rows) {
       const int left = all.first + all.count - row;
-      if (Division::product_rows > 2 && left > 2)
-        multiply_some<Division::product_rows>(turn, group, row, weights);
-      else if (left >= 2)
+      if (Division::product_rows >= 4 && left > 2)
+        multiply_some<4>(turn, group, row, weights);
+      else if (Division::product_rows >= 2 && left > 1)
         multiply_some<2>(turn, group, row, weights);
       else
         multiply_some<1>(turn, group, row, weights);
@@ -376,43 +283,36 @@ struct BackwardBlock {
     const int all = 2 * memory.padded_rows() * Division::units * Layout::gate_stride;
     for (int i = threadIdx.x; i < all; i += Division::block_threads) d_gates(0, 0)[i] = 0.0f;
   }
-  __device__ __forceinline__ void start_together() const {
-    if constexpr (Division::one_block)
-      meet<Division::block_threads>(0);
-    else
-      synchronize_cluster();
-  }
   __device__ __forceinline__ void load_product_weights(Weights& weights) const {
     load_weights_back<gates, Division>(call.recurrent_weights, call.hidden, block * Division::units,
                                        thread / Division::back_lanes * Division::columns, thread % Division::back_lanes,
                                        weights);
   }
-  __device__ __forceinline__ void prepare_pairs(Pairs& pairs) const {
-    begin_pairs(pairs);
-    for (int ahead = 1; ahead < copy_slots; ++ahead) ask_for_tape(call.steps - ahead, pairs);
-  }
-
   /// Every thread has both kinds of work.
   __device__ __forceinline__ void run_alike() const {
     Weights weights;
-    Pairs pairs;
+    Pair pairs[Division::most_passes];
     load_product_weights(weights);
-    prepare_pairs(pairs);
-    start_together();
+    begin_pairs(pairs);
+    Base::start_together();
     for (int turn = 0; turn < call.steps; ++turn) {
       const int step = call.steps - 1 - turn;
-      begin_turn(step, pairs);
+      prepare_step(step, pairs);
       wait_for_parts(turn);
-      begin_step(step, turn, pairs);
+      for_pairs(pairs, [&](Pair& pair, int pass) {
+        begin_step(step, turn, pass, pair);
+        store_step(step, pair);
+      });
+      meet<Division::meeting_threads>(gates_ready);
       multiply_all(turn, 0, weights);
     }
     wait_for_parts(call.steps);
-    write_carry(pairs);
+    for_pairs(pairs, [&](Pair& pair, int) { write_carry(pair); });
   }
   __device__ __forceinline__ void run_products() const {
     Weights weights;
     load_product_weights(weights);
-    start_together();
+    Base::start_together();
     for (int turn = 0; turn < call.steps; ++turn)
 #pragma unroll
       for (int group = 0; group < Division::groups; ++group) {
@@ -422,19 +322,24 @@ struct BackwardBlock {
         if (Division::one_block) arrive<Division::meeting_threads>(parts_ready + group);
       }
   }
+  /// `passes`: enough for the rows of the cluster.
+  template <int passes>
   __device__ __forceinline__ void run_pointwise() const {
-    Pairs pairs;
-    prepare_pairs(pairs);
-    start_together();
+    Pair pairs[passes];
+    begin_pairs(pairs);
+    Base::start_together();
     if (group_rows(group).count == 0) return;
+    prepare_step(call.steps - 1, pairs);
     for (int turn = 0; turn < call.steps; ++turn) {
       const int step = call.steps - 1 - turn;
-      begin_turn(step, pairs);
       wait_for_parts(turn);
-      begin_step(step, turn, pairs);
+      for_pairs(pairs, [&](Pair& pair, int pass) { begin_step(step, turn, pass, pair); });
+      arrive<Division::meeting_threads>(gates_ready + group);
+      for_pairs(pairs, [&](Pair& pair, int) { store_step(step, pair); });
+      prepare_step(step - 1, pairs);
     }
     wait_for_parts(call.steps);
-    write_carry(pairs);
+    for_pairs(pairs, [&](Pair& pair, int) { write_carry(pair); });
   }
 
   __device__ __forceinline__ void run() const {
@@ -442,11 +347,13 @@ struct BackwardBlock {
     clear_gates();
     if constexpr (Division::helpers == 0)
       run_alike();
-    else if (threadIdx.x < Division::threads)
+    else if (!Base::helps)
       run_products();
+    else if (group_rows(0).count <= Division::pass_rows)
+      run_pointwise<1>();
     else
-      run_pointwise();
-    if constexpr (!Division::one_block) synchronize_cluster();  // no block leaves while another may write to it
+      run_pointwise<Division::most_passes>();
+    Base::end_together();
   }
 };
 
@@ -455,26 +362,7 @@ __global__ void __launch_bounds__(Division::block_threads, 1)
     all_steps_backward(const __grid_constant__ StepsBackward call) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   extern __shared__ float4 shared_memory[];
-  const int blocks = Division::one_block ? 1 : static_cast<int>(blocks_of_cluster());
-  const int block = Division::one_block ? 0 : static_cast<int>(block_in_cluster());
-  const int clusters = static_cast<int>(gridDim.x) / blocks;
-  int thread = static_cast<int>(threadIdx.x), group = 0;
-  if (Division::helpers > 0 && thread >= Division::threads) {
-    group = (thread - Division::threads) / Division::group_threads;
-    thread = (thread - Division::threads) % Division::group_threads;
-  }
-  const int local_unit = thread % Division::units;
-  BackwardBlock<Cell, Division>{call,
-                                {most_rows_of_cluster(call.batch, clusters), blocks},
-                                reinterpret_cast<float*>(shared_memory),
-                                thread,
-                                block,
-                                blocks,
-                                rows_of_cluster(call.batch, static_cast<int>(blockIdx.x) / blocks, clusters),
-                                group,
-                                local_unit,
-                                block * Division::units + local_unit}
-      .run();
+  BackwardBlock<Cell, Division>(call, reinterpret_cast<float*>(shared_memory)).run();
 #endif
 }
 
