@@ -7,7 +7,8 @@
 
 namespace throughtime {
 
-/// Single precision on one GPU. Where the library is built without CUDA, and where there is no GPU, it refuses in one line.
+/// Single precision on one GPU. Where the library is built without CUDA, and where there is no GPU, it refuses in one
+/// line.
 std::unique_ptr<Engine> make_cuda_engine(const Model& model, const EngineConfig& config);
 
 /// Why there is no GPU to compute with: one line; empty where there is one.

@@ -16,9 +16,9 @@ struct StepsForward {
   // What the input gives to the gates: [L, B, input_rows * H] with the input bias (of a joint cell both biases) ...
   const float* input_gates = nullptr;
   // ... or, where it is null (narrow inputs: D <= most_fused_inputs), what it is made of.
-  const float* x = nullptr;              // [L, B, D]
-  const float* input_weights = nullptr;  // [input_rows * H, D]
-  const float* input_bias = nullptr;     // [input_rows * H], or null
+  const float* x = nullptr;                  // [L, B, D]
+  const float* input_weights = nullptr;      // [input_rows * H, D]
+  const float* input_bias = nullptr;         // [input_rows * H], or null
   const float* recurrent_weights = nullptr;  // effective: [recurrent_rows * H, H]
   const float* recurrent_bias = nullptr;     // [recurrent_rows * H], or null; with input_gates null for a joint cell
   const std::uint8_t* flags = nullptr;       // StepFlag [L, B], or null: all rows go on
@@ -45,7 +45,7 @@ struct StepsBackward {
   const float* d_outputs = nullptr;        // of tensor 0: [L, B, H], or null
   float* taps = nullptr;                   // out, laid out as step_cotangents, or null
   const float* from_above = nullptr;       // of tensor 0: [L, B, H], or null
-  float* carry = nullptr;  // [states, B, H]: dL/d(state after the last step), becomes that before the first
+  float* carry = nullptr;              // [states, B, H]: dL/d(state after the last step), becomes that before the first
   float* d_input_gates = nullptr;      // out [L, B, input_rows * H]; zeros where a row is held
   float* d_recurrent_gates = nullptr;  // out [L, B, recurrent_rows * H]; null for a joint cell: the same numbers
 };

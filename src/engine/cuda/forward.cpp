@@ -32,8 +32,7 @@ void CudaEngine::unroll(const UnrollCall& call) {
   map_weights(pass);
   load_states(pass, numbers_or_null(call.initial_state));
   if (out.losses) add(Fill{elements(window.steps, window.batch), nullptr, out.losses});
-  if (out.predictions)
-    add(Fill{elements(window.steps, window.batch, model_.outputs()), nullptr, out.predictions});
+  if (out.predictions) add(Fill{elements(window.steps, window.batch, model_.outputs()), nullptr, out.predictions});
   for (int begin = 0; begin < window.steps; begin += tape.piece()) {
     const int end = std::min(begin + tape.piece(), window.steps);
     forward_piece(pass, inputs, begin, end);
@@ -99,8 +98,7 @@ void CudaEngine::hand_out_states(const Pass& pass, int begin, int end, const Unr
 
 void CudaEngine::forward_piece(const Pass& pass, const StagedInputs& inputs, int begin, int end) {
   first_input(pass, inputs, begin, end);
-  for (std::size_t k = 0; k < cells_.size(); ++k)
-    forward_layer(pass, k, layer_input(pass, k, begin, end), begin, end);
+  for (std::size_t k = 0; k < cells_.size(); ++k) forward_layer(pass, k, layer_input(pass, k, begin, end), begin, end);
 }
 
 void CudaEngine::first_input(const Pass& pass, const StagedInputs& inputs, int begin, int end) {

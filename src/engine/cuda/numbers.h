@@ -16,7 +16,7 @@
 
 THROUGHTIME_FORMULAS_BEGIN
 
-constexpr float log2_of_e = 1.4426950408889634f;       // nearest float, and
+constexpr float log2_of_e = 1.4426950408889634f;   // nearest float, and
 constexpr float log2_of_e_rest = 1.925962989e-8f;  // what it leaves out
 
 /// 2^x, to two units in the last place, on the unit for special functions. Results below 2^-126 are zero.

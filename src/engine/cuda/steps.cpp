@@ -47,8 +47,8 @@ void backward_step(const Context& context, const LayerBackward& call, int step) 
   const CellShape& shape = call.cell->shape;
   const RecurrentRows rows(shape, steps.hidden);
   call.cell->step_backward(context, steps, step);
-  const float* d_gates = (shape.joint ? steps.d_input_gates : steps.d_recurrent_gates) +
-                         elements(step, steps.batch, rows.all);
+  const float* d_gates =
+      (shape.joint ? steps.d_input_gates : steps.d_recurrent_gates) + elements(step, steps.batch, rows.all);
   LinearBackward product;
   product.rows = steps.batch;
   product.inputs = steps.hidden;

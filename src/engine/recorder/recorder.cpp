@@ -56,8 +56,8 @@ void Recorder::remember(std::uint64_t hash) {
     known_.push_back({hash, list_.bytes, -1, counts_.lists});
     return;
   }
-  const auto oldest = std::min_element(known_.begin(), known_.end(),
-                                       [](const Known& a, const Known& b) { return a.used < b.used; });
+  const auto oldest =
+      std::min_element(known_.begin(), known_.end(), [](const Known& a, const Known& b) { return a.used < b.used; });
   if (oldest->graph >= 0) {
     executor_.drop(oldest->graph);
     ++counts_.graphs_dropped;
@@ -79,8 +79,8 @@ void Recorder::flush() {
   }
   ++counts_.lists;
   if (used_ > 0) executor_.upload(slot_, used_);
-  const std::uint64_t hash = std::hash<std::string_view>{}(
-      {reinterpret_cast<const char*>(list_.bytes.data()), list_.bytes.size()});
+  const std::uint64_t hash =
+      std::hash<std::string_view>{}({reinterpret_cast<const char*>(list_.bytes.data()), list_.bytes.size()});
   Known* known = limits_.graphs ? find(hash) : nullptr;
   if (known && known->graph < 0 && (known->graph = executor_.capture(list_)) >= 0) ++counts_.graphs_made;
   if (known && known->graph >= 0) {

@@ -32,8 +32,8 @@ struct OperationList {
 class Executor {
  public:
   virtual ~Executor() = default;
-  /// Makes `slots` slots of that many bytes and one piece of the device as long as one of them, instead of those before.
-  /// Nothing that was issued is under way afterwards.
+  /// Makes `slots` slots of that many bytes and one piece of the device as long as one of them, instead of those
+  /// before. Nothing that was issued is under way afterwards.
   virtual void make_arena(std::size_t bytes, int slots) = 0;
   virtual std::byte* slot(int slot) = 0;
   virtual std::byte* device_arena() = 0;
@@ -49,10 +49,10 @@ class Executor {
 };
 
 struct RecorderLimits {
-  int calls = 64;        // of the engine in one list
-  int lists = 128;       // that are remembered
-  int slots = 4;         // uploads that may be under way
-  bool graphs = true;    // false: every list runs operation by operation
+  int calls = 64;      // of the engine in one list
+  int lists = 128;     // that are remembered
+  int slots = 4;       // uploads that may be under way
+  bool graphs = true;  // false: every list runs operation by operation
   std::size_t arena = std::size_t{1} << 20;
 };
 

@@ -76,8 +76,8 @@ std::vector<double> trained(const Problem& problem, const std::string& name, int
     engine.unroll({.window = problem.window, .parameters = run.parameters(), .tape = run.tape()});
     engine.pull_back(
         {.tape = run.tape(), .window = problem.window, .parameters = run.parameters(), .gradient = gradient});
-    engine.apply_update({.target = run.parameters(), .gradient = gradient, .optimizer = *state, .rate = 0.01,
-                         .clip = {.norm = 1}});
+    engine.apply_update(
+        {.target = run.parameters(), .gradient = gradient, .optimizer = *state, .rate = 0.01, .clip = {.norm = 1}});
   }
   return engine.read(run.parameters());
 }
@@ -90,14 +90,15 @@ TEST_F(Cuda, UpdatesAsTheReferenceWithEveryRule) {
   const Problem problem = some_problem();
   const auto expect_same = [&](const Updates& updates) {
     const auto wanted = updates.run(problem, "reference"), got = updates.run(problem, "cuda");
-    for (std::size_t k = 0; k < wanted.size(); ++k) EXPECT_LT(relative_error(got[k], wanted[k]), 2e-5) << "result " << k;
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      EXPECT_LT(relative_error(got[k], wanted[k]), 2e-5) << "result " << k;
   };
   for (const OptimizerType* type : all_optimizers())
     for (const bool regularised : {false, true})
       for (const Clip clip : {Clip{}, Clip{.value = 0.2}, Clip{.norm = 0.1}, Clip{.value = 0.2, .norm = 0.1}}) {
         SCOPED_TRACE(fmt::format("{} regularised {} value {} norm {}", type->name, regularised, clip.value, clip.norm));
-        expect_same({.optimizer = {.name = type->name, .weight_decay = 0.01}, .clip = clip,
-                     .regularised = regularised});
+        expect_same(
+            {.optimizer = {.name = type->name, .weight_decay = 0.01}, .clip = clip, .regularised = regularised});
       }
   expect_same({.regularised = true, .settle = false});
 }
@@ -175,8 +176,9 @@ TEST_F(Cuda, RefusesACellWithoutDeviceKernels) {
     register_cell(copy);
   }
   const Model model(stack_of(kernel_less, {2}));
-  EXPECT_REFUSED(make_engine(model, on("cuda")),
-                 "[cuda] the cell 'without_kernels' has no device kernels; add its .cu (docs/cells.md) or use run.engine=cpu");
+  EXPECT_REFUSED(
+      make_engine(model, on("cuda")),
+      "[cuda] the cell 'without_kernels' has no device kernels; add its .cu (docs/cells.md) or use run.engine=cpu");
 }
 
 TEST_F(Cuda, RefusesATapeThatTheDeviceHasNoRoomFor) {
