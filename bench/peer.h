@@ -9,7 +9,7 @@ namespace throughtime::bench {
 /// Where the peer's program is and how long it may measure.
 struct PeerConfig {
   std::string python = "/usr/bin/python3";
-  std::string directory;  // holds torch_peer.py
+  std::string directory;   // holds torch_peer.py
   bool on_device = false;  // on the GPU instead of the processor
   int repeats = 11;
   double seconds = 8;

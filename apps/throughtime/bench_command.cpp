@@ -63,8 +63,7 @@ void add_peer(const BenchOptions& options, const bench::PeerDescription& descrip
   for (bool tuned : {false, true}) {
     tell("{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
     (tuned ? result.tuned_peer : result.peer) =
-        bench::best_peer_time(bench::with_effort(peer, options.quick, options.repeats), result.name, threads,
-                              tuned)
+        bench::best_peer_time(bench::with_effort(peer, options.quick, options.repeats), result.name, threads, tuned)
             .time;
   }
 }
