@@ -296,9 +296,13 @@ void CudaEngine::apply_update(const UpdateCall& call) {
 }  // namespace cuda
 
 std::string cuda_absence() {
-  int devices = 0;
+  int devices = 0, driver = 0;
   const cudaError_t error = cudaGetDeviceCount(&devices);
-  if (error == cudaErrorInsufficientDriver) return "the GPU's driver is older than this build's CUDA";
+  // Where no driver is installed its version is 0, and CUDA calls that too old.
+  const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
+  if (error == cudaErrorInsufficientDriver && has_driver)
+    return fmt::format("the GPU's driver knows CUDA {}.{} at most, this build needs {}.{}", driver / 1000,
+                       driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
   if (error != cudaSuccess || devices == 0) return "no CUDA device here";
   cudaDeviceProp properties;
   if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return "the CUDA device does not answer";
