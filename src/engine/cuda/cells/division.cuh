@@ -15,8 +15,7 @@ namespace throughtime::cuda {
 /// units to hold are a cluster, which carries some rows of the batch through all steps. `width`: units of the largest
 /// cluster. The recurrent weights of a block are [gates * units, width], product threads hold equal parts of them:
 /// - forward some units have some neighbouring threads, each with all their gates (`outputs` of them: the more, the
-/// less
-///   often h is read) and some columns: FrontLayout in product.cuh;
+///   less often h is read) and some columns: FrontLayout in product.cuh;
 /// - backward `columns` columns have `back_lanes` neighbouring threads, each with some units' gates.
 /// Pointwise work is that of the product threads too, or of `helpers` more. With helpers the cluster's rows are two
 /// groups, each with half of the helpers: while one is multiplied, the pointwise work of the other is done and its
@@ -39,9 +38,9 @@ struct Division {
 };
 
 using UpTo32 = Division<32, 32, 64, 4, 4, 64>;
-using UpTo64 = Division<64, 64, 256, 4, 4, 128>;
+using UpTo64 = Division<64, 64, 128, 4, 4, 128>;
 using UpTo128 = Division<64, 128, 256, 8, 8, 128>;
-using UpTo128FewRows = Division<32, 128, 256, 4, 4, 64>;  // clusters of four: half the work of a row for each
+using UpTo128FewRows = Division<32, 128, 128, 4, 4, 64>;  // clusters of four: half the work of a row for each
 using UpTo256 = Division<32, 256, 256, 8, 8, 128>;
 
 constexpr int most_whole_hidden = 256;

@@ -5,7 +5,7 @@
 namespace throughtime::cuda {
 namespace {
 
-constexpr int sum_threads = 512;
+constexpr int sum_threads = 256;
 constexpr int columns_of_block = 32;
 constexpr int most_splits = 64;          // SumRows has that much room
 constexpr int least_rows = 128;          // of a split; fewer do not repay a second kernel
