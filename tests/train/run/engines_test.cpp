@@ -1,6 +1,8 @@
 // Every method on every fast engine that can compute here, against the reference.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "support/digits.h"
 #include "support/scratch.h"
 #include "train/run/run_variants.h"
@@ -55,6 +57,19 @@ TEST_P(OnEngines, GoesOnBitForBitAndElsewhere) {
   resume_run(directory_ / "travels", {"run.engine=" + GetParam().engine}, six);
   resume_run(directory_ / "travels", {"run.engine=cpu"}, silent);
   expect_close_checkpoints(checkpoint("whole"), checkpoint("travels"), tolerance);
+}
+
+TEST_P(OnEngines, GivesTheSameBitsAloneAndBesideThreeOthers) {
+  Observer silent;
+  train_run(config("alone", GetParam().engine), silent);
+  std::vector<std::jthread> beside;
+  for (int i = 0; i < 4; ++i)
+    beside.emplace_back([this, i] {
+      Observer observer;
+      train_run(config("beside" + std::to_string(i), GetParam().engine), observer);
+    });
+  beside.clear();
+  for (int i = 0; i < 4; ++i) expect_equal_checkpoints(checkpoint("alone"), checkpoint("beside" + std::to_string(i)));
 }
 
 std::vector<Variant> variants() {
