@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "job_line.h"
 #include "narrator.h"
 #include "report/statistics.h"
 #include "study/comparison.h"
@@ -16,6 +17,8 @@ namespace {
 
 struct CompareArguments {
   ComparisonRequest request;
+  std::string engine;  // empty: as the configuration says
+  int jobs = 1;
   bool quiet = false;
   bool json = false;
 };
@@ -49,11 +52,33 @@ std::string table_text(const std::vector<Contender>& contenders) {
   return table.text(style_of(STDOUT_FILENO));
 }
 
-void compare(const CompareArguments& arguments) {
-  std::vector<Contender> contenders = make_contenders(arguments.request);
+/// All runs, several at a time; how each ended is taken from its directory afterwards.
+void run_side_by_side(const CompareArguments& arguments, std::vector<Contender>& contenders) {
+  std::vector<RunConfig> configs;
+  for (const Contender& contender : contenders)
+    configs.insert(configs.end(), contender.configs.begin(), contender.configs.end());
+  const std::vector<JobEnd> ends = run_shown_jobs(configs, {.jobs = arguments.jobs}, "compare", arguments.quiet);
+  auto end = ends.begin();
   for (Contender& contender : contenders)
-    for (const RunConfig& config : contender.configs)
-      contender.outcomes.push_back(run_narrated_trial(config, true, arguments.quiet, "compare"));
+    for (const RunConfig& config : contender.configs) {
+      if (end->failure.empty())
+        contender.outcomes.push_back(run_narrated_trial(config, true, true, "compare"));
+      else
+        contender.outcomes.push_back({.run = run_directory(config), .failure = end->failure});
+      ++end;
+    }
+}
+
+void compare(CompareArguments arguments) {
+  if (!arguments.engine.empty()) arguments.request.overrides.push_back("run.engine=" + arguments.engine);
+  std::vector<Contender> contenders = make_contenders(arguments.request);
+  if (arguments.jobs > 1) {
+    run_side_by_side(arguments, contenders);
+  } else {
+    for (Contender& contender : contenders)
+      for (const RunConfig& config : contender.configs)
+        contender.outcomes.push_back(run_narrated_trial(config, true, arguments.quiet, "compare"));
+  }
   if (!arguments.json) show("{}", table_text(contenders));
   if (arguments.json)
     for (const Contender& contender : contenders) show("{}\n", contender_json(contender));
@@ -78,6 +103,10 @@ void add_compare_command(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_option("--arm", arguments->request.arm, "The [[arm]] of the file")->type_name("NAME");
+  command->add_option("--engine", arguments->engine, "What computes: run.engine (throughtime list engines, or auto)");
+  command->add_option("--jobs", arguments->jobs, "Runs at a time; on a GPU they share it")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");
   command->add_flag("--json", arguments->json, "One JSON object per learner instead of a table");
   command->callback([arguments] { compare(*arguments); });

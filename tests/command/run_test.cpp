@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -207,6 +208,33 @@ TEST_F(Runs, ComparesLearnersOverSeeds) {
   const std::string both = "compare --quiet tiny.toml --learners bptt,tbptt --set run.name=other ";
   EXPECT_EQ(run(both + "--set learner.tbptt.truncation=3").code, 0);
   expect_refusal(run(both + "--set learner.fptt.windows=3"), "learner.fptt.windows is an option of the learner fptt");
+}
+
+TEST_F(Runs, ComparesSideBySideWhatItComparesInTurn) {
+  config_file(std::string(tiny) + "[learner.tbptt]\npreset = \"plain\"\ntruncation = 2\n");
+  const auto numbers = [&](const std::string& options) {
+    const Outcome outcome = run("compare --quiet --json tiny.toml --learners bptt,tbptt --seeds 2 " + options);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    std::vector<double> means;
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);)
+      means.push_back(nlohmann::json::parse(line).at("test_mean").get<double>());
+    return means;
+  };
+  const std::vector<double> in_turn = numbers("--set run.name=turn");
+  EXPECT_EQ(in_turn.size(), 2u);
+  EXPECT_EQ(numbers("--set run.name=beside --jobs 3"), in_turn);
+  EXPECT_EQ(numbers("--set run.name=reference --engine reference --jobs 2").size(), 2u);
+  EXPECT_NE(text_of(path("runs/reference-compare/bptt-seed-1/config.toml")).find("engine = \"reference\""),
+            std::string::npos);
+  expect_refusal(run("compare tiny.toml --learners bptt --engine cpx"), "did you mean");
+  // A loss that is no number is an answer, side by side too.
+  const Outcome wild =
+      run("compare --quiet tiny.toml --learners bptt --set run.name=wild --set optimizer.name=sgd --set "
+          "optimizer.rate=1e300 "
+          "--jobs 2");
+  EXPECT_EQ(wild.code, 0) << wild.err;
+  EXPECT_NE(wild.out.find("1       1"), std::string::npos) << wild.out;
 }
 
 TEST_F(Runs, TunesOnValidationAndTrainsTheBest) {
