@@ -4,6 +4,11 @@
 
 namespace throughtime::cuda {
 
+std::mutex& device_changes() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) fail("cuda", "{}: {}", what, cudaGetErrorString(error));
 }

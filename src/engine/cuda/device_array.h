@@ -16,8 +16,10 @@ class DeviceArray {
   DeviceArray() = default;
   explicit DeviceArray(std::size_t size) : size_(size) {
     if (size == 0) return;
+    const std::lock_guard lock(device_changes());
     check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()), "memory of the device");
     check(cudaMemset(data_, 0, bytes()), "memory of the device");
+    check(cudaStreamSynchronize(nullptr), "memory of the device");  // no stream of ours waits for that
   }
   DeviceArray(DeviceArray&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
@@ -26,7 +28,11 @@ class DeviceArray {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~DeviceArray() { cudaFree(data_); }
+  ~DeviceArray() {
+    if (!data_) return;
+    const std::lock_guard lock(device_changes());
+    cudaFree(data_);
+  }
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -43,7 +49,9 @@ class PinnedBytes {
  public:
   PinnedBytes() = default;
   explicit PinnedBytes(std::size_t size) : size_(size) {
-    if (size > 0) check(cudaMallocHost(reinterpret_cast<void**>(&data_), size), "pinned memory");
+    if (size == 0) return;
+    const std::lock_guard lock(device_changes());
+    check(cudaMallocHost(reinterpret_cast<void**>(&data_), size), "pinned memory");
   }
   PinnedBytes(PinnedBytes&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
@@ -52,7 +60,11 @@ class PinnedBytes {
     std::swap(size_, other.size_);
     return *this;
   }
-  ~PinnedBytes() { cudaFreeHost(data_); }
+  ~PinnedBytes() {
+    if (!data_) return;
+    const std::lock_guard lock(device_changes());
+    cudaFreeHost(data_);
+  }
 
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }

@@ -11,6 +11,7 @@ constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what cuBLAS a
 }  // namespace
 
 StreamExecutor::StreamExecutor() : workspace_(workspace_bytes) {
+  const std::lock_guard lock(device_changes());
   check(cudaStreamCreateWithFlags(&context_.stream, cudaStreamNonBlocking), "a stream");
   check(cublasCreate(&context_.products), "cuBLAS");
   check(cublasSetStream(context_.products, context_.stream), "cuBLAS");
@@ -19,9 +20,10 @@ StreamExecutor::StreamExecutor() : workspace_(workspace_bytes) {
 
 StreamExecutor::~StreamExecutor() {
   cudaStreamSynchronize(context_.stream);
+  drop_slots();
+  const std::lock_guard lock(device_changes());
   for (const cudaGraphExec_t graph : graphs_)
     if (graph) cudaGraphExecDestroy(graph);
-  drop_slots();
   cublasDestroy(context_.products);
   cudaStreamDestroy(context_.stream);
 }
@@ -58,7 +60,14 @@ void StreamExecutor::wait_for(int slot) {
   check(cudaEventSynchronize(event), "upload");
 }
 
+void StreamExecutor::run(const OperationList& list) {
+  // The first time kernels are loaded, which is a change of the device, too.
+  const std::lock_guard lock(device_changes());
+  list.run(&context_);
+}
+
 int StreamExecutor::capture(const OperationList& list) {
+  const std::lock_guard lock(device_changes());
   check(cudaStreamBeginCapture(context_.stream, cudaStreamCaptureModeThreadLocal), "a graph");
   cudaGraph_t graph = nullptr;
   try {

@@ -22,7 +22,7 @@ class StreamExecutor final : public Executor {
   std::byte* device_arena() override { return arena_.data(); }
   void upload(int slot, std::size_t bytes) override;
   void wait_for(int slot) override;
-  void run(const OperationList& list) override { list.run(&context_); }
+  void run(const OperationList& list) override;
   int capture(const OperationList& list) override;
   void launch(int graph) override;
   void drop(int graph) override;
