@@ -207,8 +207,9 @@ class LayerStep {
       else
         kernels_.forward(call);
     }
+    if (shape.late_rows == 0) return;  // no gated state, and perhaps nothing saved at all
     const float* gated = saved + shape.gated * tape_.saved_plane;
-    for (int p = 0; p < packed_.input.panels() && shape.late_rows > 0; ++p) {
+    for (int p = 0; p < packed_.input.panels(); ++p) {
       aim(call, p, state, next, saved);
       late_sums(p, gated);
       kernels_.forward(call);
