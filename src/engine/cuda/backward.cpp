@@ -12,20 +12,6 @@
 #include "throughtime/index.h"
 
 namespace throughtime::cuda {
-namespace {
-
-MoveStates move_states(const Model& model, std::size_t k, int batch) {
-  const Layer& layer = model.layers()[k];
-  MoveStates move;
-  move.batch = batch;
-  move.hidden = layer.hidden;
-  move.tensors = layer.cell->shape.states;
-  move.state_size = model.state_size();
-  move.plane = elements(batch, layer.hidden);
-  return move;
-}
-
-}  // namespace
 
 void CudaEngine::pull_back(const PullBackCall& call) {
   CudaTape& tape = own_tape("pull_back", call.tape);
@@ -48,7 +34,7 @@ void CudaEngine::pull_back(const PullBackCall& call) {
   if (call.gradient && !call.add) add(Fill{call.gradient.size, nullptr, arguments.gradient});
   for (std::size_t k = 0; k < cells_.size(); ++k) {
     const Layer& layer = model_.layers()[k];
-    MoveStates move = move_states(model_, k, window.batch);
+    MoveStates move = move_states(k, window.batch, elements(window.batch, layer.hidden));
     move.to_planes = 1;
     move.from = arguments.end_cotangent ? arguments.end_cotangent + layer.state_offset : nullptr;
     move.to = tape.layers[k].carry.data();
@@ -68,7 +54,7 @@ void CudaEngine::pull_back(const PullBackCall& call) {
   for (std::size_t k = 0; k < cells_.size(); ++k) {
     const Layer& layer = model_.layers()[k];
     LayerTape& kept = tape.layers[k];
-    MoveStates move = move_states(model_, k, window.batch);
+    MoveStates move = move_states(k, window.batch, elements(window.batch, layer.hidden));
     move.from = kept.carry.data();
     for (float* rows : {arguments.initial_cotangent, arguments.taps}) {
       if (!rows) continue;

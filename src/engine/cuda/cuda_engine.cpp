@@ -197,15 +197,20 @@ void CudaEngine::dot(Buffer x, Buffer y, Buffer result) {
   recorder_.end_call();
 }
 
-void CudaEngine::gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
-  check_rows("gather_rows", table, width, indices, rows);
-  recorder_.begin_call(Recorder::bytes_of<std::int64_t>(indices.size()));
+MoveRows CudaEngine::move_rows(int width, std::span<const std::int64_t> indices) {
   const auto room = recorder_.numbers<std::int64_t>(indices.size());
   std::copy(indices.begin(), indices.end(), room.host);
   MoveRows move;
   move.entries = static_cast<int>(indices.size());
   move.width = width;
   move.indices = room.device;
+  return move;
+}
+
+void CudaEngine::gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
+  check_rows("gather_rows", table, width, indices, rows);
+  recorder_.begin_call(Recorder::bytes_of<std::int64_t>(indices.size()));
+  MoveRows move = move_rows(width, indices);
   move.from = numbers(table);
   move.to = change(rows);
   add(move);
@@ -232,15 +237,10 @@ void CudaEngine::scatter_add_rows(Buffer rows, int width, std::span<const std::i
 void CudaEngine::scatter_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) {
   check_rows("scatter_rows", table, width, indices, rows);
   recorder_.begin_call(Recorder::bytes_of<std::int64_t>(indices.size()) + Recorder::bytes_of<bool>(indices.size()));
-  const auto room = recorder_.numbers<std::int64_t>(indices.size());
+  MoveRows move = move_rows(width, indices);
   const auto keep = recorder_.numbers<std::uint8_t>(indices.size());
-  std::copy(indices.begin(), indices.end(), room.host);
   staging_.mark_last(indices, static_cast<std::int64_t>(table.size / elements(width)), keep.host);
-  MoveRows move;
-  move.entries = static_cast<int>(indices.size());
-  move.width = width;
   move.scatter = 1;
-  move.indices = room.device;
   move.keep = keep.device;
   move.from = numbers(rows);
   move.to = change(table);

@@ -6,6 +6,7 @@
 #include "engine/cuda/device_cell.h"
 #include "engine/cuda/kernels/heads.h"
 #include "engine/cuda/kernels/update.h"
+#include "engine/cuda/kernels/vectors.h"
 #include "engine/cuda/staging.h"
 #include "engine/cuda/stream_executor.h"
 #include "engine/cuda/tape.h"
@@ -104,6 +105,7 @@ class CudaEngine final : public Engine {
   /// The same to change: what was derived from them is out of date afterwards.
   float* change(Buffer buffer);
   float* change_or_null(Buffer buffer) { return buffer ? change(buffer) : nullptr; }
+  MoveRows move_rows(int width, std::span<const std::int64_t> indices);
   CudaTape& own_tape(std::string_view speaker, Tape& tape) const;
   template <class Operation>
   void add(const Operation& operation);
@@ -111,6 +113,8 @@ class CudaEngine final : public Engine {
   // A block of the parameters, or of a gradient laid out like them; null where the block or the vector is absent.
   const float* block(const Pass& pass, int index) const;
   float* block_of(float* gradient, int index) const;
+  /// Between rows of states and the planes of layer k, each `plane` numbers behind the one before.
+  MoveStates move_states(std::size_t k, int batch, std::size_t plane) const;
   /// The recurrent matrix that layer k multiplies with.
   const float* recurrent_weights(const Pass& pass, std::size_t k) const;
   void map_weights(const Pass& pass);

@@ -57,16 +57,11 @@ void CudaEngine::unroll(const UnrollCall& call) {
 
 void CudaEngine::load_states(const Pass& pass, const float* initial) {
   for (std::size_t k = 0; k < cells_.size(); ++k) {
-    const Layer& layer = model_.layers()[k];
-    MoveStates move;
-    move.batch = pass.window.batch;
-    move.hidden = layer.hidden;
-    move.tensors = layer.cell->shape.states;
-    move.state_size = model_.state_size();
+    LayerTape& tape = pass.tape.layers[k];
+    MoveStates move = move_states(k, pass.window.batch, tape.state_plane);
     move.to_planes = 1;
-    move.from = initial ? initial + layer.state_offset : nullptr;
-    move.to = pass.tape.layers[k].states.data();
-    move.plane = pass.tape.layers[k].state_plane;
+    move.from = initial ? initial + model_.layers()[k].state_offset : nullptr;
+    move.to = tape.states.data();
     add(move);
   }
 }
@@ -74,14 +69,10 @@ void CudaEngine::load_states(const Pass& pass, const float* initial) {
 void CudaEngine::store_state(const Pass& pass, int slot, float* rows) {
   for (std::size_t k = 0; k < cells_.size(); ++k) {
     const Layer& layer = model_.layers()[k];
-    MoveStates move;
-    move.batch = pass.window.batch;
-    move.hidden = layer.hidden;
-    move.tensors = layer.cell->shape.states;
-    move.state_size = model_.state_size();
-    move.from = pass.tape.layers[k].states.data() + elements(slot, pass.window.batch, layer.hidden);
+    const LayerTape& tape = pass.tape.layers[k];
+    MoveStates move = move_states(k, pass.window.batch, tape.state_plane);
+    move.from = tape.states.data() + elements(slot, pass.window.batch, layer.hidden);
     move.to = rows + layer.state_offset;
-    move.plane = pass.tape.layers[k].state_plane;
     add(move);
   }
 }

@@ -16,6 +16,17 @@ float* CudaEngine::block_of(float* gradient, int index) const {
   return index < 0 || !gradient ? nullptr : gradient + model_.parameters().block(index).offset;
 }
 
+MoveStates CudaEngine::move_states(std::size_t k, int batch, std::size_t plane) const {
+  const Layer& layer = model_.layers()[k];
+  MoveStates move;
+  move.batch = batch;
+  move.hidden = layer.hidden;
+  move.tensors = layer.cell->shape.states;
+  move.state_size = model_.state_size();
+  move.plane = plane;
+  return move;
+}
+
 const float* CudaEngine::recurrent_weights(const Pass& pass, std::size_t k) const {
   const LayerTape& tape = pass.tape.layers[k];
   return tape.effective.size() > 0 ? tape.effective.data() : block(pass, model_.layers()[k].weight_hh);
