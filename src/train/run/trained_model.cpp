@@ -53,11 +53,23 @@ void load_evaluated(const TensorFile& checkpoint, const OptimizerConfig& optimiz
     engine.copy(state->moments[moment], parameters);
 }
 
+namespace {
+
+/// The engine of the run; where it cannot compute here, as without the GPU it was trained on, the host's.
+EngineConfig engine_here(const RunConfig& config, const Model& model) {
+  EngineConfig engine = make_engine_config(config.run, config.train.batch);
+  engine.name = choose_engine(engine.name, model, engine.rows).name;
+  if (!find_engine(engine.name).usable()) engine.name = EngineConfig().name;
+  return engine;
+}
+
+}  // namespace
+
 TrainedModel::TrainedModel(const std::filesystem::path& run, bool best)
     : config_(RunDirectory(run).load_config()),
       task_directory_(RunDirectory(run).task().string()),
       model_(model_of(config_, task_directory_)),
-      engine_(make_engine(model_, make_engine_config(config_.run, config_.train.batch))),
+      engine_(make_engine(model_, engine_here(config_, model_))),
       parameters_(engine_->allocate(model_.parameters().size())) {
   load_evaluated(load_checkpoint(run, best), config_.optimizer.rule, *engine_, parameters_);
 }

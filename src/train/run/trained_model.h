@@ -26,7 +26,8 @@ struct ModelInterface {
 /// The weights that a checkpoint is judged by: the trained ones, or the optimizer's average of them where it has begun.
 void load_evaluated(const TensorFile& checkpoint, const OptimizerConfig& optimizer, Engine& engine, Buffer parameters);
 
-/// The model of a run with the parameters of its last, or best, checkpoint. Needs the run directory alone: no data.
+/// The model of a run with the parameters of its last, or best, checkpoint. Needs the run directory alone: no data, and
+/// not the GPU that it may have been trained on.
 class TrainedModel {
  public:
   TrainedModel(const std::filesystem::path& run, bool best);

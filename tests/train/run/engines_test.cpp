@@ -6,6 +6,7 @@
 #include "support/digits.h"
 #include "support/scratch.h"
 #include "train/run/run_variants.h"
+#include "train/run/trained_model.h"
 
 namespace throughtime::testing {
 namespace {
@@ -70,6 +71,20 @@ TEST_P(OnEngines, GivesTheSameBitsAloneAndBesideThreeOthers) {
     });
   beside.clear();
   for (int i = 0; i < 4; ++i) expect_equal_checkpoints(checkpoint("alone"), checkpoint("beside" + std::to_string(i)));
+}
+
+TEST(TrainedModelElsewhere, IsReadWhereTheEngineOfItsRunIsMissing) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of({"add", "bptt", "adam", "constant", "cpu"}, directory / "run"), silent);
+  TrainedModel here(directory / "run", false);
+  std::string text = text_of(directory / "run/config.toml");
+  const std::string named = "engine = \"cpu\"";
+  ASSERT_NE(text.find(named), std::string::npos);
+  write_text(directory / "run/config.toml", text.replace(text.find(named), named.size(), "engine = \"cuda\""));
+  TrainedModel elsewhere(directory / "run", false);
+  EXPECT_EQ(elsewhere.engine().name(), find_engine("cuda").usable() ? "cuda" : "cpu");
+  EXPECT_EQ(elsewhere.engine().read(elsewhere.parameters()), here.engine().read(here.parameters()));
 }
 
 std::vector<Variant> variants() {
