@@ -17,9 +17,9 @@ namespace throughtime::cuda {
 /// - forward some units have some neighbouring threads, each with all their gates (`outputs` of them: the more, the
 ///   less often h is read) and some columns: FrontLayout in product.cuh;
 /// - backward `columns` columns have `back_lanes` neighbouring threads, each with some units' gates.
-/// Pointwise work is that of the product threads too, or of `helpers` more. With helpers the cluster's rows are two
-/// groups, each with half of the helpers: while one is multiplied, the pointwise work of the other is done and its
-/// messages are on their way. What the helpers do beside (copies from and to memory) costs no time.
+/// Pointwise work is that of `helpers` more threads. The cluster's rows are two groups, each with half of the helpers:
+/// while one is multiplied, the pointwise work of the other is done and its messages are on their way. What the helpers
+/// do beside (copies from and to memory) costs no time.
 template <int units_, int width_, int threads_, int outputs_, int columns_, int helpers_>
 struct Division {
   static constexpr int units = units_, width = width_, threads = threads_, helpers = helpers_;
@@ -27,13 +27,13 @@ struct Division {
   static constexpr int back_lanes = threads * columns / width, back_units = units / back_lanes;
   static constexpr bool one_block = units == width;
   static constexpr int block_threads = threads + helpers;
-  static constexpr int product_rows = (helpers > 0 ? 8 : 16) / outputs;  // at once: as many as registers allow
+  static constexpr int product_rows = 8 / outputs;  // at once, 1 or 2: as many as registers allow
   // Pointwise thread t of a group has unit t % units of its rows t / units + pass * pass_rows.
-  static constexpr int groups = helpers > 0 ? 2 : 1, group_threads = helpers > 0 ? helpers / 2 : threads;
-  static constexpr int most_passes = helpers > 0 ? 4 : 2, pass_rows = group_threads / units;
+  static constexpr int groups = 2, group_threads = helpers / groups;
+  static constexpr int most_passes = 4, pass_rows = group_threads / units;
   static constexpr int most_rows = groups * most_passes * pass_rows;
   static constexpr int pairs = groups * most_passes * group_threads;
-  static constexpr int meeting_threads = helpers > 0 ? threads + group_threads : threads;  // at a group's barriers
+  static constexpr int meeting_threads = threads + group_threads;  // at a group's barriers
   static_assert(back_units >= 1 && back_lanes <= 32 && pass_rows >= 1);
 };
 
@@ -73,9 +73,7 @@ __host__ __device__ inline RowRange rows_of_cluster(int batch, int cluster, int 
   return {first, static_cast<int>(static_cast<long long>(batch) * (cluster + 1) / clusters) - first};
 }
 /// The rows of one of its groups, counted from the cluster's first.
-template <class Division>
 __host__ __device__ inline RowRange rows_of_group(int rows, int group) {
-  if (Division::groups == 1) return {0, rows};
   const int first = (rows + 1) / 2;
   return group == 0 ? RowRange{0, first} : RowRange{first, rows - first};
 }

@@ -33,7 +33,7 @@ struct Place {
         blocks(Division::one_block ? 1 : static_cast<int>(blocks_of_cluster())),
         rows(rows_of_cluster(call.batch, static_cast<int>(blockIdx.x) / blocks, clusters())),
         memory{most_rows_of_cluster(call.batch, clusters()), blocks},
-        helps(Division::helpers > 0 && threadIdx.x >= Division::threads),
+        helps(threadIdx.x >= Division::threads),
         thread(helps ? static_cast<int>(threadIdx.x - Division::threads) % Division::group_threads
                      : static_cast<int>(threadIdx.x)),
         group(helps ? static_cast<int>(threadIdx.x - Division::threads) / Division::group_threads : 0),
@@ -45,9 +45,7 @@ struct Place {
   __device__ __forceinline__ std::size_t entry(int step, int row) const {
     return static_cast<std::size_t>(step) * call.batch + rows.first + row;
   }
-  __device__ __forceinline__ RowRange group_rows(int of_group) const {
-    return rows_of_group<Division>(rows.count, of_group);
-  }
+  __device__ __forceinline__ RowRange group_rows(int of_group) const { return rows_of_group(rows.count, of_group); }
   /// The row of the cluster that is a pointwise thread's in `pass`, and whether there is such a row and such a unit.
   __device__ __forceinline__ int pass_row(int pass) const {
     return group_rows(group).first + thread / Division::units + pass * Division::pass_rows;
@@ -74,6 +72,16 @@ struct Place {
   /// The bell of a group's messages, first in the shared memory.
   __device__ __forceinline__ Bell bell(int message, int of_group) const {
     return {shared_address(shared) + (of_group * 2 + (message & 1)) * 8};
+  }
+  /// By one thread, where there are several blocks: the bells, each with its first phase announced.
+  template <class Announce>
+  __device__ __forceinline__ void create_bells(Announce announce) const {
+    if constexpr (!Division::one_block) {
+      if (threadIdx.x != 0) return;
+      for (int i = 0; i < 2 * Division::groups; ++i) bell(i % 2, i / 2).create();
+      Bell::publish_creation();
+      for (int i = 0; i < 2 * Division::groups; ++i) announce(i % 2, i / 2);
+    }
   }
   /// All threads of the cluster.
   __device__ __forceinline__ void start_together() const {

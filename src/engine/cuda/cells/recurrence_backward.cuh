@@ -262,9 +262,7 @@ struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Divi
     const RowRange all = group_rows(group);
     for (int row = all.first; row < all.first + all.count; row += Division::product_rows) {
       const int left = all.first + all.count - row;
-      if (Division::product_rows >= 4 && left > 2)
-        multiply_some<4>(turn, group, row, weights);
-      else if (Division::product_rows >= 2 && left > 1)
+      if (Division::product_rows == 2 && left > 1)
         multiply_some<2>(turn, group, row, weights);
       else
         multiply_some<1>(turn, group, row, weights);
@@ -273,11 +271,6 @@ struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Divi
 
   // ---- all threads.
 
-  __device__ __forceinline__ void create_bells() const {
-    for (int i = 0; i < 2 * Division::groups; ++i) bell(i % 2, i / 2).create();
-    Bell::publish_creation();
-    for (int i = 0; i < 2 * Division::groups; ++i) announce_parts(i % 2, i / 2);
-  }
   /// Units that do not exist have no cotangents.
   __device__ __forceinline__ void clear_gates() const {
     const int all = 2 * memory.padded_rows() * Division::units * Layout::gate_stride;
@@ -287,27 +280,6 @@ struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Divi
     load_weights_back<gates, Division>(call.recurrent_weights, call.hidden, block * Division::units,
                                        thread / Division::back_lanes * Division::columns, thread % Division::back_lanes,
                                        weights);
-  }
-  /// Every thread has both kinds of work.
-  __device__ __forceinline__ void run_alike() const {
-    Weights weights;
-    Pair pairs[Division::most_passes];
-    load_product_weights(weights);
-    begin_pairs(pairs);
-    Base::start_together();
-    for (int turn = 0; turn < call.steps; ++turn) {
-      const int step = call.steps - 1 - turn;
-      prepare_step(step, pairs);
-      wait_for_parts(turn);
-      for_pairs(pairs, [&](Pair& pair, int pass) {
-        begin_step(step, turn, pass, pair);
-        store_step(step, pair);
-      });
-      meet<Division::meeting_threads>(gates_ready);
-      multiply_all(turn, 0, weights);
-    }
-    wait_for_parts(call.steps);
-    for_pairs(pairs, [&](Pair& pair, int) { write_carry(pair); });
   }
   __device__ __forceinline__ void run_products() const {
     Weights weights;
@@ -343,11 +315,9 @@ struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Divi
   }
 
   __device__ __forceinline__ void run() const {
-    if (!Division::one_block && threadIdx.x == 0) create_bells();
+    Base::create_bells([&](int message, int of_group) { announce_parts(message, of_group); });
     clear_gates();
-    if constexpr (Division::helpers == 0)
-      run_alike();
-    else if (!Base::helps)
+    if (!Base::helps)
       run_products();
     else if (group_rows(0).count <= Division::pass_rows)
       run_pointwise<1>();

@@ -241,9 +241,7 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
       const float* h = state(step, row);
       float* to = sums + row * gates * Memory::sums_stride;
       const int left = all.first + all.count - row;
-      if (Division::product_rows >= 4 && left > 2)
-        multiply<4, gates, Division>(weights, h, lane, to, Memory::sums_stride);
-      else if (Division::product_rows >= 2 && left > 1)
+      if (Division::product_rows == 2 && left > 1)
         multiply<2, gates, Division>(weights, h, lane, to, Memory::sums_stride);
       else
         multiply<1, gates, Division>(weights, h, lane, to, Memory::sums_stride);
@@ -263,36 +261,12 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
       state(1, 0)[i] = 0.0f;  // what lies beyond the units there are stays zero
     }
   }
-  __device__ __forceinline__ void create_bells() const {
-    for (int i = 0; i < 2 * Division::groups; ++i) bell(i % 2, i / 2).create();
-    Bell::publish_creation();
-    for (int i = 0; i < 2 * Division::groups; ++i) announce_state(i % 2, i / 2);
-  }
   __device__ __forceinline__ void load_product_weights(Weights& weights) const {
     load_weights<gates, Division>(call.recurrent_weights, call.hidden,
                                   block * Division::units + thread / Layout::lanes * Layout::units,
                                   thread % Layout::lanes, weights);
   }
 
-  /// Every thread has both kinds of work.
-  __device__ __forceinline__ void run_alike() const {
-    Weights weights;
-    Pair pairs[Division::most_passes];
-    load_product_weights(weights);
-    begin_pairs(pairs);
-    load_fused();
-    Base::start_together();
-    for (int step = 0; step < call.steps; ++step) {
-      prepare_step(step, pairs);
-      wait_for_state(step, 0);
-      multiply_all(step, 0, weights);
-      meet<Division::meeting_threads>(sums_ready);
-      for_pairs(pairs, [&](Pair& pair, int) {
-        finish_step(step, pair);
-        store_step(pair);
-      });
-    }
-  }
   __device__ __forceinline__ void run_products() const {
     Weights weights;
     load_product_weights(weights);
@@ -325,11 +299,9 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
   }
 
   __device__ __forceinline__ void run() const {
-    if (!Division::one_block && threadIdx.x == 0) create_bells();
+    Base::create_bells([&](int message, int of_group) { announce_state(message, of_group); });
     load_first_state();
-    if constexpr (Division::helpers == 0)
-      run_alike();
-    else if (!Base::helps)
+    if (!Base::helps)
       run_products();
     else if (group_rows(0).count <= Division::pass_rows)
       run_pointwise<1>();
