@@ -211,15 +211,9 @@ void CudaEngine::add_input_gradient(const Pass& pass, int begin, int end, float*
     d_x = space.d_raw.data();
   }
   if (model_.embedding < 0) return;
-  const StagedTokens tokens = staging_.tokens(pass.window, begin, end);
-  AddSortedRows sum;
-  sum.entries = tokens.entries;
+  AddSortedRows sum = staging_.tokens(pass.window, begin, end);
   sum.width = input.embedding;
   sum.stride = model_.raw_inputs();
-  sum.segments = tokens.segments;
-  sum.target = tokens.target;
-  sum.begin = tokens.begin;
-  sum.order = tokens.order;
   sum.rows = d_x;
   sum.table = block_of(gradient, model_.embedding);
   add(sum);

@@ -220,14 +220,8 @@ void CudaEngine::gather_rows(Buffer table, int width, std::span<const std::int64
 void CudaEngine::scatter_add_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) {
   check_rows("scatter_add_rows", table, width, indices, rows);
   recorder_.begin_call(16 * indices.size() + 4096);
-  const StagedTokens sorted = staging_.rows(indices, static_cast<std::int64_t>(table.size / elements(width)));
-  AddSortedRows sum;
-  sum.entries = sorted.entries;
+  AddSortedRows sum = staging_.rows(indices, static_cast<std::int64_t>(table.size / elements(width)));
   sum.width = sum.stride = width;
-  sum.segments = sorted.segments;
-  sum.target = sorted.target;
-  sum.begin = sorted.begin;
-  sum.order = sorted.order;
   sum.rows = numbers(rows);
   sum.table = change(table);
   add(sum);

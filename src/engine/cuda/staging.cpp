@@ -164,7 +164,7 @@ void Staging::values(const Window& window, std::span<const std::int32_t> places,
 }
 
 template <class Key>
-StagedTokens Staging::sorted(int entries, std::int64_t keys, Key key) {
+AddSortedRows Staging::sorted(int entries, std::int64_t keys, Key key) {
   const std::size_t count = elements(entries);
   if (counts_.size() < elements(keys)) counts_.resize(elements(keys));
   const auto segments = recorder_.numbers<std::int32_t>(1);
@@ -194,17 +194,23 @@ StagedTokens Staging::sorted(int entries, std::int64_t keys, Key key) {
   }
   for (std::int32_t s = 0; s < found; ++s) counts_[elements(target.host[s])] = 0;
   *segments.host = found;
-  return {entries, segments.device, target.device, begin.device, order.device};
+  AddSortedRows rows;
+  rows.entries = entries;
+  rows.segments = segments.device;
+  rows.target = target.device;
+  rows.begin = begin.device;
+  rows.order = order.device;
+  return rows;
 }
 
-StagedTokens Staging::tokens(const Window& window, int first, int last) {
+AddSortedRows Staging::tokens(const Window& window, int first, int last) {
   return sorted((last - first) * window.batch, model_.config().input.vocabulary, [&](int entry) -> std::int64_t {
     const Place place = place_at(window, first + entry / window.batch, entry % window.batch);
     return place.padding ? -1 : place.token();
   });
 }
 
-StagedTokens Staging::rows(std::span<const std::int64_t> indices, std::int64_t table_rows) {
+AddSortedRows Staging::rows(std::span<const std::int64_t> indices, std::int64_t table_rows) {
   return sorted(static_cast<int>(indices.size()), table_rows, [&](int entry) { return indices[elements(entry)]; });
 }
 

@@ -29,15 +29,6 @@ struct StagedLosses {
   int target_width = 0;                       // 0: no values
 };
 
-/// Tokens of some places in a stable order: those that are equal side by side.
-struct StagedTokens {
-  int entries = 0;
-  const std::int32_t* segments = nullptr;
-  const std::int32_t* target = nullptr;
-  const std::int32_t* begin = nullptr;
-  const std::int32_t* order = nullptr;
-};
-
 /// Copies what a device needs of a window into the recorder's arena.
 class Staging {
  public:
@@ -52,16 +43,17 @@ class Staging {
   /// Of steps [first, last); with targets where the loss is wanted.
   StagedLosses losses(const Window& window, int first, int last, bool with_targets);
   const MaskNumbers* mask(const Window& window);
-  /// Of steps [first, last), `order` counting from the first one's first row.
-  StagedTokens tokens(const Window& window, int first, int last);
+  /// Tokens of steps [first, last), sorted: all of AddSortedRows but where the rows are, which count from the first
+  /// step's first.
+  AddSortedRows tokens(const Window& window, int first, int last);
   /// The same for rows that are added to the rows of a table.
-  StagedTokens rows(std::span<const std::int64_t> indices, std::int64_t table_rows);
+  AddSortedRows rows(std::span<const std::int64_t> indices, std::int64_t table_rows);
   /// 1 where no later index is the same, else 0.
   void mark_last(std::span<const std::int64_t> indices, std::int64_t table_rows, std::uint8_t* last);
 
  private:
   template <class Key>
-  StagedTokens sorted(int entries, std::int64_t keys, Key key);
+  AddSortedRows sorted(int entries, std::int64_t keys, Key key);
   void labels(const Window& window, std::span<const std::int32_t> places, StagedLosses& losses);
   void values(const Window& window, std::span<const std::int32_t> places, StagedLosses& losses);
 
