@@ -19,6 +19,8 @@ struct Effort {
   int least = 5;                  // rounds that are done however long they take
   double seconds = 15;            // no new round after this time
   double sample_seconds = 0.005;  // a sample repeats a short run until it has taken about this long
+  // The same where the work is done on a device: runs follow each other there without a wait, as in training.
+  double device_sample_seconds = 0.05;
 };
 
 /// Microseconds since some moment, by CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID.

@@ -90,7 +90,9 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const E
   std::vector<std::function<void()>> runs;
   many.append_to(runs);
   if (one) one->append_to(runs);
-  const std::vector<std::vector<double>> times = measure_in_turn(runs, effort, [&] {
+  Effort paced = effort;
+  if (!on_host) paced.sample_seconds = effort.device_sample_seconds;
+  const std::vector<std::vector<double>> times = measure_in_turn(runs, paced, [&] {
     many.finish();
     if (one) one->finish();
   });

@@ -21,6 +21,7 @@ tuned, a whole iteration is captured once and replayed as a CUDA graph.
 import argparse
 import ctypes
 import json
+import math
 import os
 import re
 import statistics
@@ -29,6 +30,7 @@ import time
 
 INPUTS = 2  # a value and a marker, as in the Add task
 EXIT_NO_TORCH = 3
+DEVICE_SAMPLE_SECONDS = 0.05  # as bench/measure.h has it
 LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 
 
@@ -264,29 +266,25 @@ def graphed(torch, run):
     return graph.replay
 
 
-def finished(torch, run):
-    """The same work, and nothing of it still under way on the device."""
+def measure(run, repeats, seconds, wait=lambda: None, sample_seconds=0.0):
+    """Milliseconds of each repeat after a warm-up; slow cases stop early, but not before three. A repeat is as many
+    runs as take about `sample_seconds`; `wait` returns when nothing of them is under way any more."""
 
-    def run_and_wait():
-        run()
-        torch.cuda.synchronize()
-
-    return run_and_wait
-
-
-def measure(run, repeats, seconds):
-    """Milliseconds of each repeat after a warm-up; slow cases stop early, but not before three."""
-    begin = time.perf_counter()
-    run()
-    if time.perf_counter() - begin < 0.5:
-        for _ in range(2):
+    def seconds_of(runs):
+        wait()
+        start = time.perf_counter()
+        for _ in range(runs):
             run()
+        wait()
+        return time.perf_counter() - start
+
+    if seconds_of(1) < 0.5:
+        seconds_of(2)
+    runs = max(1, math.ceil(sample_seconds / seconds_of(1))) if sample_seconds else 1
     times = []
     begin = time.perf_counter()
     while len(times) < repeats and (len(times) < 3 or time.perf_counter() - begin < seconds):
-        start = time.perf_counter()
-        run()
-        times.append(1e3 * (time.perf_counter() - start))
+        times.append(1e3 * seconds_of(runs) / runs)
     return times
 
 
@@ -315,8 +313,10 @@ def main():
         torch.manual_seed(1)
         run = steps[case["kind"]](torch, case)
         if on_device:
-            run = finished(torch, graphed(torch, run) if arguments.tuned else run)
-        times = measure(run, arguments.repeats, arguments.seconds)
+            run = graphed(torch, run) if arguments.tuned else run
+            times = measure(run, arguments.repeats, arguments.seconds, torch.cuda.synchronize, DEVICE_SAMPLE_SECONDS)
+        else:
+            times = measure(run, arguments.repeats, arguments.seconds)
         print(json.dumps({"case": name, "threads": arguments.threads, "tuned": arguments.tuned,
                           "milliseconds": statistics.median(times), "repeats": len(times)}), flush=True)
     return 0
