@@ -29,7 +29,7 @@ void Recorder::begin_call(std::size_t bytes) {
 }
 
 void Recorder::end_call() {
-  if (++calls_ >= limits_.calls) flush();
+  if (++calls_ >= limits_.calls || used_ >= limits_.bytes) flush();
 }
 
 void Recorder::append(void (*call)(void (*)(), const void*, const void*), void (*function)(), const void* parameters,

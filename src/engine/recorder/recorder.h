@@ -49,10 +49,11 @@ class Executor {
 };
 
 struct RecorderLimits {
-  int calls = 64;      // of the engine in one list
-  int lists = 128;     // that are remembered
-  int slots = 4;       // uploads that may be under way
-  bool graphs = true;  // false: every list runs operation by operation
+  int calls = 64;                            // of the engine in one list
+  std::size_t bytes = std::size_t{1} << 18;  // of their numbers: more are on their way while the host goes on
+  int lists = 128;                           // that are remembered
+  int slots = 4;                             // uploads that may be under way
+  bool graphs = true;                        // false: every list runs operation by operation
   std::size_t arena = std::size_t{1} << 20;
 };
 

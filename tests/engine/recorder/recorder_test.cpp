@@ -131,6 +131,17 @@ TEST_F(RecorderTest, FlushesAfterSoManyCalls) {
   EXPECT_EQ(recorder.counts().lists, 2);
 }
 
+TEST_F(RecorderTest, FlushesAfterACallThatLeavesManyNumbers) {
+  Recorder recorder(device, {.bytes = 64, .arena = 4096});
+  add(recorder, {1}, sums);
+  EXPECT_EQ(sums[0], 0);
+  std::vector<double> many(8);
+  add(recorder, std::vector<double>(8, 1.0), many.data());
+  EXPECT_EQ(sums[0], 1);
+  EXPECT_EQ(many[7], 1);
+  EXPECT_EQ(recorder.counts().lists, 1);
+}
+
 TEST_F(RecorderTest, FlushesWhereTheArenaIsFullAndGrowsForACallThatIsTooLarge) {
   Recorder recorder(device, {.arena = 64});
   add(recorder, {1, 1, 1, 1}, sums);
