@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "engine/checks.h"
 #include "engine/cuda/engine_class.h"
@@ -34,11 +35,16 @@ void CudaEngine::pull_back(const PullBackCall& call) {
   if (call.gradient && !call.add) add(Fill{call.gradient.size, nullptr, arguments.gradient});
   for (std::size_t k = 0; k < cells_.size(); ++k) {
     const Layer& layer = model_.layers()[k];
-    MoveStates move = move_states(k, window.batch, elements(window.batch, layer.hidden));
-    move.to_planes = 1;
-    move.from = arguments.end_cotangent ? arguments.end_cotangent + layer.state_offset : nullptr;
-    move.to = tape.layers[k].carry.data();
-    add(move);
+    // Kernels of all steps begin with zero by themselves.
+    const bool from_zero = cells_[k].whole && !arguments.end_cotangent && arguments.first < arguments.last;
+    tape.layers[k].carried = from_zero ? 0 : layer.cell->shape.states;
+    if (!from_zero) {
+      MoveStates move = move_states(k, window.batch, elements(window.batch, layer.hidden));
+      move.to_planes = 1;
+      move.from = arguments.end_cotangent ? arguments.end_cotangent + layer.state_offset : nullptr;
+      move.to = tape.layers[k].carry.data();
+      add(move);
+    }
     if (arguments.gradient && tape.layers[k].d_effective.size() > 0)
       add(Fill{tape.layers[k].d_effective.size(), nullptr, tape.layers[k].d_effective.data()});
   }
@@ -133,6 +139,7 @@ void CudaEngine::pull_back_layer(const Pass& pass, const PullBackArguments& argu
   if (top && arguments.losses) steps.d_outputs = pass.tape.d_outputs.data() + at;
   if (!top) steps.from_above = space.d_inputs.data();
   steps.carry = tape.carry.data();
+  steps.carried = std::exchange(tape.carried, layer.cell->shape.states);
   steps.d_input_gates = space.input_gates.data();
   steps.d_recurrent_gates = layer.cell->shape.joint ? nullptr : space.recurrent_gates.data();
   add(call);

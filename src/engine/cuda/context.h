@@ -11,6 +11,7 @@ namespace throughtime::cuda {
 struct Context {
   cudaStream_t stream = nullptr;
   cublasHandle_t products = nullptr;
+  bool overlaps = false;  // whether a kernel may be launched before its turn (kernels/turns.cuh)
 };
 
 /// Held while a graph is captured, and while memory or handles are made or given back: what another thread allocates in

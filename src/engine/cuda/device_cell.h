@@ -24,7 +24,12 @@ struct StepsForward {
   const std::uint8_t* flags = nullptr;       // StepFlag [L, B], or null: all rows go on
   float* states = nullptr;  // tensor k after l steps: [k * state_plane + (l * B + b) * H + u]; l = 0 is given
   std::size_t state_plane = 0;
-  float* saved = nullptr;  // number k of step l: [k * saved_plane + (l * B + b) * H + u]; null: not kept
+  // All steps in one kernel only: rows of a learner, tensor k of row b at [b * S + k * H + u].
+  int state_size = 0;              // S
+  int begins = 0;                  // 1: l = 0 is not there yet, but `initial`, or zeros where that is null
+  const float* initial = nullptr;  // may be the same rows as `final_state`
+  float* final_state = nullptr;    // out: the state after the last step, or null
+  float* saved = nullptr;          // number k of step l: [k * saved_plane + (l * B + b) * H + u]; null: not kept
   std::size_t saved_plane = 0;
 };
 
@@ -45,7 +50,8 @@ struct StepsBackward {
   const float* d_outputs = nullptr;        // of tensor 0: [L, B, H], or null
   float* taps = nullptr;                   // out, laid out as step_cotangents, or null
   const float* from_above = nullptr;       // of tensor 0: [L, B, H], or null
-  float* carry = nullptr;              // [states, B, H]: dL/d(state after the last step), becomes that before the first
+  float* carry = nullptr;  // [states, B, H]: dL/d(state after the last step), becomes that before the first
+  int carried = 0;         // all steps in one kernel only: tensors that `carry` holds; the others begin with zero
   float* d_input_gates = nullptr;      // out [L, B, input_rows * H]; zeros where a row is held
   float* d_recurrent_gates = nullptr;  // out [L, B, recurrent_rows * H]; null for a joint cell: the same numbers
 };

@@ -15,6 +15,8 @@
 
 namespace throughtime::cuda {
 
+struct LinearBackward;
+
 /// Moments of an optimizer on the device.
 class CudaOptimizer final : public OptimizerState {
  public:
@@ -131,12 +133,15 @@ class CudaEngine final : public Engine {
 
   // forward.cpp
   void load_states(const Pass& pass, const float* initial);
-  void forward_piece(const Pass& pass, const StagedInputs& inputs, int begin, int end);
+  /// `initial` with the window's first piece, `final_state` with its last; null: zeros, not asked for.
+  void forward_piece(const Pass& pass, const StagedInputs& inputs, int begin, int end, const float* initial,
+                     float* final_state);
   void first_input(const Pass& pass, const StagedInputs& inputs, int begin, int end);
   const float* layer_input(const Pass& pass, std::size_t k, int begin, int end);
-  void forward_layer(const Pass& pass, std::size_t k, const float* x, int begin, int end);
+  void forward_layer(const Pass& pass, std::size_t k, const float* x, int begin, int end, const float* initial,
+                     float* final_state);
   void hand_out_states(const Pass& pass, int begin, int end, const UnrollOutputs& out);
-  void store_state(const Pass& pass, int slot, float* rows);
+  void store_state(const Pass& pass, std::size_t k, int slot, float* rows);
 
   // head.cpp
   struct HeadRows;  // some of the places that carry a loss
@@ -149,6 +154,7 @@ class CudaEngine final : public Engine {
   /// Whether the cotangents are in the tape's d_outputs; else they joined those of the state at the end.
   bool pull_back_head(const Pass& pass, const StagedLosses& losses, int first, int last, float* gradient);
   void pull_back_rows(const Pass& pass, const HeadRows& rows, float* gradient);
+  void pull_back_linear(const Pass& pass, const LinearBackward& back, const float* x, float* gradient);
 
   // backward.cpp
   void pull_back_piece(const Pass& pass, const PullBackArguments& arguments, int begin, int end);

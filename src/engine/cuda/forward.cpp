@@ -30,12 +30,15 @@ void CudaEngine::unroll(const UnrollCall& call) {
   const bool kept = tape.shape().keep != Keep::nothing;
 
   map_weights(pass);
-  load_states(pass, numbers_or_null(call.initial_state));
+  const float* initial = numbers_or_null(call.initial_state);
+  float* final_state = change_or_null(call.final_state);
+  load_states(pass, initial);
   if (out.losses) add(Fill{elements(window.steps, window.batch), nullptr, out.losses});
   if (out.predictions) add(Fill{elements(window.steps, window.batch, model_.outputs()), nullptr, out.predictions});
   for (int begin = 0; begin < window.steps; begin += tape.piece()) {
     const int end = std::min(begin + tape.piece(), window.steps);
-    forward_piece(pass, inputs, begin, end);
+    forward_piece(pass, inputs, begin, end, begin == 0 ? initial : nullptr,
+                  end == window.steps ? final_state : nullptr);
     hand_out_states(pass, begin, end, out);
     if (heads && !kept) evaluate_head(pass, losses, begin, end, begin, out);
     if (kept || end == window.steps) continue;
@@ -48,15 +51,18 @@ void CudaEngine::unroll(const UnrollCall& call) {
       }
   }
   if (heads && kept) evaluate_head(pass, losses, 0, window.steps, 0, out);
-  if (call.final_state) {
+  if (final_state) {
     const int last_begin = (window.steps - 1) / tape.piece() * tape.piece();
-    store_state(pass, tape.slot(window.steps, last_begin), change(call.final_state));
+    for (std::size_t k = 0; k < cells_.size(); ++k)
+      if (!cells_[k].whole) store_state(pass, k, tape.slot(window.steps, last_begin), final_state);
   }
   recorder_.end_call();
 }
 
+/// Of the layers that do not take them from the rows themselves.
 void CudaEngine::load_states(const Pass& pass, const float* initial) {
   for (std::size_t k = 0; k < cells_.size(); ++k) {
+    if (cells_[k].whole) continue;
     LayerTape& tape = pass.tape.layers[k];
     MoveStates move = move_states(k, pass.window.batch, tape.state_plane);
     move.to_planes = 1;
@@ -66,15 +72,13 @@ void CudaEngine::load_states(const Pass& pass, const float* initial) {
   }
 }
 
-void CudaEngine::store_state(const Pass& pass, int slot, float* rows) {
-  for (std::size_t k = 0; k < cells_.size(); ++k) {
-    const Layer& layer = model_.layers()[k];
-    const LayerTape& tape = pass.tape.layers[k];
-    MoveStates move = move_states(k, pass.window.batch, tape.state_plane);
-    move.from = tape.states.data() + elements(slot, pass.window.batch, layer.hidden);
-    move.to = rows + layer.state_offset;
-    add(move);
-  }
+void CudaEngine::store_state(const Pass& pass, std::size_t k, int slot, float* rows) {
+  const Layer& layer = model_.layers()[k];
+  const LayerTape& tape = pass.tape.layers[k];
+  MoveStates move = move_states(k, pass.window.batch, tape.state_plane);
+  move.from = tape.states.data() + elements(slot, pass.window.batch, layer.hidden);
+  move.to = rows + layer.state_offset;
+  add(move);
 }
 
 void CudaEngine::hand_out_states(const Pass& pass, int begin, int end, const UnrollOutputs& out) {
@@ -83,13 +87,16 @@ void CudaEngine::hand_out_states(const Pass& pass, int begin, int end, const Unr
     const int step = out.state_steps[i];
     // The state after a piece's last step is handed out with it, the one before the first step with the first piece.
     if ((step > begin || (step == 0 && begin == 0)) && step <= end)
-      store_state(pass, pass.tape.slot(step, begin), out.states + i * size);
+      for (std::size_t k = 0; k < cells_.size(); ++k)
+        store_state(pass, k, pass.tape.slot(step, begin), out.states + i * size);
   }
 }
 
-void CudaEngine::forward_piece(const Pass& pass, const StagedInputs& inputs, int begin, int end) {
+void CudaEngine::forward_piece(const Pass& pass, const StagedInputs& inputs, int begin, int end, const float* initial,
+                               float* final_state) {
   first_input(pass, inputs, begin, end);
-  for (std::size_t k = 0; k < cells_.size(); ++k) forward_layer(pass, k, layer_input(pass, k, begin, end), begin, end);
+  for (std::size_t k = 0; k < cells_.size(); ++k)
+    forward_layer(pass, k, layer_input(pass, k, begin, end), begin, end, initial, final_state);
 }
 
 void CudaEngine::first_input(const Pass& pass, const StagedInputs& inputs, int begin, int end) {
@@ -129,7 +136,8 @@ const float* CudaEngine::layer_input(const Pass& pass, std::size_t k, int begin,
   return tape.inputs.data() + at;
 }
 
-void CudaEngine::forward_layer(const Pass& pass, std::size_t k, const float* x, int begin, int end) {
+void CudaEngine::forward_layer(const Pass& pass, std::size_t k, const float* x, int begin, int end,
+                               const float* initial, float* final_state) {
   const Layer& layer = model_.layers()[k];
   const CellShape& shape = layer.cell->shape;
   const int batch = pass.window.batch, steps = end - begin;
@@ -149,6 +157,12 @@ void CudaEngine::forward_layer(const Pass& pass, std::size_t k, const float* x, 
   call.steps.flags = pass.flags ? pass.flags + elements(begin, batch) : nullptr;
   call.steps.states = tape.states.data() + slot;
   call.steps.state_plane = tape.state_plane;
+  if (call.whole) {
+    call.steps.state_size = model_.state_size();
+    call.steps.begins = begin == 0 ? 1 : 0;
+    call.steps.initial = initial ? initial + layer.state_offset : nullptr;
+    call.steps.final_state = final_state ? final_state + layer.state_offset : nullptr;
+  }
   call.steps.saved = tape.saved.size() > 0 ? tape.saved.data() + slot : nullptr;
   call.steps.saved_plane = tape.saved_plane;
   if (call.whole && layer.inputs <= most_fused_inputs) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/cuda/engine_class.h"
+#include "engine/cuda/kernels/few_outputs.h"
 #include "engine/cuda/kernels/inputs.h"
 #include "engine/cuda/kernels/vectors.h"
 #include "engine/cuda/products.h"
@@ -133,6 +134,32 @@ void CudaEngine::evaluate_head(const Pass& pass, const StagedLosses& losses, int
   }
 }
 
+/// The head's last linear layer, which read `x`: its gradients, and what `back` says.
+void CudaEngine::pull_back_linear(const Pass& pass, const LinearBackward& back, const float* x, float* gradient) {
+  float* d_weights = block_of(gradient, model_.head_weight);
+  float* d_bias = block_of(gradient, model_.head_bias);
+  if (back.outputs > most_few_outputs || back.rows > most_few_rows) {
+    if (gradient) {
+      add_gradient(pass.tape, back.rows, back.inputs, back.outputs, back.d_y, back.d_y_stride, x, d_weights);
+      add_bias_gradient(pass.tape, back.rows, back.outputs, back.d_y, back.d_y_stride, d_bias);
+    }
+    return add(back);
+  }
+  FewOutputsBackward few;
+  few.rows = back.rows;
+  few.inputs = back.inputs;
+  few.outputs = back.outputs;
+  few.d_y_stride = back.d_y_stride;
+  few.add = back.add;
+  few.d_y = back.d_y;
+  few.x = x;
+  few.weights = back.weights;
+  few.d_weights = d_weights;
+  few.d_bias = d_bias;
+  few.d_x = back.d_x;
+  add(few);
+}
+
 void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* gradient) {
   HeadSpace& space = pass.tape.head;
   const int hidden = model_.config().head.hidden, top = model_.top_hidden(), outputs = model_.linear_outputs();
@@ -146,19 +173,19 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
   float* d_z = space.outputs.data();
   const DropoutConfig& dropout = model_.config().dropout;
   apply_mask(pass, logits_dropout(dropout), rows.count, outputs, 0, rows.places(), d_z, dropout.logits_always, stride);
-  if (gradient) {
-    add_gradient(pass.tape, rows.count, width, outputs, d_z, stride, last, block_of(gradient, model_.head_weight));
-    add_bias_gradient(pass.tape, rows.count, outputs, d_z, stride, block_of(gradient, model_.head_bias));
-    if (model_.head_constants >= 0)
-      add_bias_gradient(pass.tape, rows.count, model_.head().constants, d_z + outputs, stride,
-                        block_of(gradient, model_.head_constants));
-  }
+  if (gradient && model_.head_constants >= 0)
+    add_bias_gradient(pass.tape, rows.count, model_.head().constants, d_z + outputs, stride,
+                      block_of(gradient, model_.head_constants));
   const DropoutSite site = output_dropout(model_.config().dropout);
   const bool in_place = rows.whole() && !(site.active() && pass.tape.training);
   float* to = pass.tape.d_outputs.data();
   float* d_features = !in_place         ? space.d_features.data()
                       : rows.at_the_end ? pass.tape.layers.back().carry.data()
                                         : to + elements(rows.host_places()[0], top);
+  // At the end they join what the state carries there, if it carries anything yet.
+  int& carried = pass.tape.layers.back().carried;
+  const int join = rows.at_the_end && carried > 0 ? 1 : 0;
+  if (rows.at_the_end) carried = std::max(carried, 1);
   LinearBackward back;
   back.rows = rows.count;
   back.inputs = width;
@@ -167,8 +194,8 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
   back.d_y = d_z;
   back.weights = block(pass, model_.head_weight);
   back.d_x = hidden > 0 ? space.d_inner.data() : d_features;
-  back.add = hidden == 0 && rows.at_the_end ? 1 : 0;
-  add(back);
+  back.add = hidden == 0 ? join : 0;
+  pull_back_linear(pass, back, last, gradient);
   if (hidden > 0) {
     if (gradient) {
       add_gradient(pass.tape, rows.count, top, hidden, space.d_inner.data(), 0, head_features(pass, rows),
@@ -176,7 +203,7 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
       add_bias_gradient(pass.tape, rows.count, hidden, space.d_inner.data(), 0,
                         block_of(gradient, model_.head_inner_bias));
     }
-    back = {.rows = rows.count, .inputs = top, .outputs = hidden, .add = rows.at_the_end ? 1 : 0};
+    back = {.rows = rows.count, .inputs = top, .outputs = hidden, .add = join};
     back.d_y = space.d_inner.data();
     back.weights = block(pass, model_.head_inner_weight);
     back.d_x = d_features;

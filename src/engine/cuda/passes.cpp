@@ -1,5 +1,6 @@
 // What both directions share: blocks of parameters, linear layers and their gradients, masks.
 #include "engine/cuda/engine_class.h"
+#include "engine/cuda/kernels/few_outputs.h"
 #include "engine/cuda/kernels/inputs.h"
 #include "engine/cuda/products.h"
 #include "engine/cuda/steps.h"
@@ -67,6 +68,19 @@ void CudaEngine::apply_mask(const Pass& pass, const DropoutSite& site, int entri
 
 void CudaEngine::linear(const Pass& pass, int rows, int inputs, int outputs, const float* x, int weight, int bias,
                         float* y, int y_stride, int second_bias) {
+  if (outputs <= most_few_outputs) {
+    FewOutputs few;
+    few.rows = rows;
+    few.inputs = inputs;
+    few.outputs = outputs;
+    few.y_stride = y_stride > 0 ? y_stride : outputs;
+    few.x = x;
+    few.weights = block(pass, weight);
+    few.bias = block(pass, bias);
+    few.second = block(pass, second_bias);
+    few.y = y;
+    return add(few);
+  }
   LinearForward product;
   if (bias >= 0 || second_bias >= 0) {
     SpreadBias spread;

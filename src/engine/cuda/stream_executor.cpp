@@ -1,6 +1,8 @@
 #include "engine/cuda/stream_executor.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace throughtime::cuda {
 
@@ -13,6 +15,11 @@ constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what cuBLAS a
 StreamExecutor::StreamExecutor() : workspace_(workspace_bytes) {
   const std::lock_guard lock(device_changes());
   check(cudaStreamCreateWithFlags(&context_.stream, cudaStreamNonBlocking), "a stream");
+  int device = 0, major = 0;
+  check(cudaGetDevice(&device), "the device");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "the device");
+  const char* overlap = std::getenv("THROUGHTIME_CUDA_OVERLAP");  // 0: each kernel is launched in its turn
+  context_.overlaps = major >= 9 && !(overlap && std::strcmp(overlap, "0") == 0);
   check(cublasCreate(&context_.products), "cuBLAS");
   check(cublasSetStream(context_.products, context_.stream), "cuBLAS");
   check(cublasSetWorkspace(context_.products, workspace_.data(), workspace_.bytes()), "cuBLAS' workspace");

@@ -15,6 +15,7 @@ struct LayerTape {
   DeviceArray<float> saved;   // [saved][slots][B][H]
   DeviceArray<float> inputs;  // [slots][B][D]; empty where the layer reads the states below as they are
   DeviceArray<float> carry;   // [tensors][B][H]: dL/d(state), carried back
+  int carried = 0;            // tensors that it holds; the others are zero as yet
   DeviceArray<float> effective, d_effective;  // [recurrent_rows * H, H]; empty where the raw weights are used
   std::size_t state_plane = 0, saved_plane = 0;
 };

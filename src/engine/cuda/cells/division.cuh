@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "engine/cuda/context.h"
+#include "engine/cuda/kernels/turns.cuh"
 #include "throughtime/cell.h"
 
 namespace throughtime::cuda {
@@ -84,24 +85,6 @@ __host__ __device__ inline int most_rows_of_cluster(int batch, int clusters) {
 
 #if defined(__CUDACC__)
 
-struct ClusterLaunch {
-  cudaLaunchConfig_t config = {};
-  cudaLaunchAttribute attribute = {};
-  ClusterLaunch(int blocks, int clusters, int threads, std::size_t shared_bytes, cudaStream_t stream) {
-    config.gridDim = dim3(static_cast<unsigned>(blocks * clusters));
-    config.blockDim = dim3(static_cast<unsigned>(threads));
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = stream;
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = static_cast<unsigned>(blocks);
-    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-  }
-  ClusterLaunch(const ClusterLaunch&) = delete;
-  ClusterLaunch& operator=(const ClusterLaunch&) = delete;
-};
-
 /// How many clusters of that many blocks are on this device at once; 0 where the kernel does not run. `most_bytes`:
 /// shared memory with the most rows. Asked once per device: never inside a recording of launches, if whole_fits was
 /// called before.
@@ -120,7 +103,7 @@ int resident_clusters(int blocks, int threads, std::size_t most_bytes) {
   cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   if (major >= 9) {
     // So much memory that no two blocks share a processor: small kernels would, and slow each other down.
-    const ClusterLaunch launch(blocks, 1, threads, std::max<std::size_t>(most_bytes, 120 * 1024), nullptr);
+    const Turn launch(Context(), blocks, threads, std::max<std::size_t>(most_bytes, 120 * 1024), blocks);
     const bool answered = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                static_cast<int>(launch.config.dynamicSmemBytes)) == cudaSuccess &&
                           cudaOccupancyMaxActiveClusters(&clusters, kernel, &launch.config) == cudaSuccess;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engine/cuda/device_cell.h"
+#include "engine/cuda/kernels/turns.cuh"
 #include "engine/cuda/numbers.h"
 #include "throughtime/window.h"
 
@@ -175,6 +176,7 @@ constexpr int pointwise_threads = 256;
 /// body(row, column) for all of [rows, columns], one thread each.
 template <class Body>
 __global__ void for_all_kernel(int rows, int columns, Body body) {
+  take_turn();
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * pointwise_threads + threadIdx.x;
   if (i < static_cast<std::size_t>(rows) * columns) body(static_cast<int>(i / columns), static_cast<int>(i % columns));
 }
@@ -183,8 +185,9 @@ void for_all(const Context& context, int rows, int columns, Body body, const cha
   const std::size_t count = static_cast<std::size_t>(rows) * columns;
   if (count == 0) return;
   const auto blocks = static_cast<unsigned>((count + pointwise_threads - 1) / pointwise_threads);
-  for_all_kernel<<<blocks, pointwise_threads, 0, context.stream>>>(rows, columns, body);
-  check(cudaGetLastError(), what);
+  // In its turn: the kernels before and behind it are products of cuBLAS, which do not overlap.
+  const Context in_turn{context.stream, context.products};
+  launch(Turn(in_turn, blocks, pointwise_threads, 0), what, for_all_kernel<Body>, rows, columns, body);
 }
 
 // Bodies as structs with names: profiles then say which cell and direction a kernel is.

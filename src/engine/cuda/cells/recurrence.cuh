@@ -25,14 +25,16 @@ struct Recurrence {
   static void forward(const Context& context, const StepsForward& call) {
     const int clusters = clusters_for<Division>(call.batch, resident_forward(call.hidden));
     const ForwardMemory<Cell, Division> memory{most_rows_of_cluster(call.batch, clusters), blocks(call.hidden)};
-    const ClusterLaunch launch(blocks(call.hidden), clusters, Division::block_threads, memory.bytes(), context.stream);
-    check(cudaLaunchKernelEx(&launch.config, all_steps_forward<Cell, Division>, call), "the steps of a cell");
+    const int of_cluster = blocks(call.hidden);
+    const Turn turn(context, of_cluster * clusters, Division::block_threads, memory.bytes(), of_cluster);
+    launch(turn, "the steps of a cell", all_steps_forward<Cell, Division>, call);
   }
   static void backward(const Context& context, const StepsBackward& call) {
     const int clusters = clusters_for<Division>(call.batch, resident_backward(call.hidden));
     const BackwardMemory<Cell, Division> memory{most_rows_of_cluster(call.batch, clusters), blocks(call.hidden)};
-    const ClusterLaunch launch(blocks(call.hidden), clusters, Division::block_threads, memory.bytes(), context.stream);
-    check(cudaLaunchKernelEx(&launch.config, all_steps_backward<Cell, Division>, call), "the steps of a cell back");
+    const int of_cluster = blocks(call.hidden);
+    const Turn turn(context, of_cluster * clusters, Division::block_threads, memory.bytes(), of_cluster);
+    launch(turn, "the steps of a cell back", all_steps_backward<Cell, Division>, call);
   }
 };
 

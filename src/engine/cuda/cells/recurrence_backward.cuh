@@ -112,7 +112,7 @@ struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Divi
 #pragma unroll
       for (int k = 0; k < shape.states; ++k) {
         pair.next[k] = call.states[k * call.state_plane + entry(call.steps, pair.row) * call.hidden + unit];
-        pair.d_next[k] = call.carry[carry_at(k, pair)];
+        pair.d_next[k] = k < call.carried ? call.carry[carry_at(k, pair)] : 0.0f;
       }
     });
     for (int ahead = 1; ahead < copy_slots; ++ahead) {
@@ -284,6 +284,7 @@ struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Divi
   __device__ __forceinline__ void run_products() const {
     Weights weights;
     load_product_weights(weights);
+    take_turn();
     Base::start_together();
     for (int turn = 0; turn < call.steps; ++turn)
 #pragma unroll
@@ -297,6 +298,7 @@ struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Divi
   /// `passes`: enough for the rows of the cluster.
   template <int passes>
   __device__ __forceinline__ void run_pointwise() const {
+    take_turn();
     Pair pairs[passes];
     begin_pairs(pairs);
     Base::start_together();
@@ -315,6 +317,8 @@ struct BackwardBlock : Place<StepsBackward, BackwardMemory<Cell, Division>, Divi
   }
 
   __device__ __forceinline__ void run() const {
+    // As on the way forward.
+    if constexpr (requires { typename Cell::Weights; }) take_turn();
     Base::create_bells([&](int message, int of_group) { announce_parts(message, of_group); });
     clear_gates();
     if (!Base::helps)

@@ -88,6 +88,16 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
     bell(step, group).announce(static_cast<unsigned>(group_rows(group).count * call.hidden) * sizeof(float));
   }
 
+  /// Number k of a row of a learner's states, for unit `of`.
+  __device__ __forceinline__ std::size_t in_rows(int k, int row, int of) const {
+    return static_cast<std::size_t>(rows.first + row) * call.state_size + k * call.hidden + of;
+  }
+  /// Tensor k before the first step.
+  __device__ __forceinline__ float first_state(int k, int row, int of) const {
+    if (!call.begins) return call.states[k * call.state_plane + entry(0, row) * call.hidden + of];
+    return call.initial ? call.initial[in_rows(k, row, of)] : 0.0f;
+  }
+
   // ---- pointwise threads.
 
   template <int passes>
@@ -102,8 +112,11 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
       pair.held = now == StepFlag::hold;
       pair.at = entry(0, pair.row) * call.hidden + unit;
 #pragma unroll
-      for (int k = 0; k < shape.states; ++k)
-        pair.state[k] = now == StepFlag::reset ? 0.0f : call.states[k * call.state_plane + pair.at];
+      for (int k = 0; k < shape.states; ++k) {
+        const float before = first_state(k, pair.row, unit);
+        if (call.begins) call.states[k * call.state_plane + pair.at] = before;
+        pair.state[k] = now == StepFlag::reset ? 0.0f : before;
+      }
     });
     for (int step = 0; step < copy_slots - 1; ++step) {
       for_pairs(pairs, [&](Pair& pair, int pass) { ask_for_input(step, pair, pass); });
@@ -255,8 +268,7 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
     for (int i = threadIdx.x; i < memory.padded_rows() * Division::width; i += Division::block_threads) {
       const int row = i / Division::width, column = i % Division::width;
       float h = 0.0f;
-      if (row < rows.count && column < call.hidden && flag(0, row) != StepFlag::reset)
-        h = call.states[entry(0, row) * call.hidden + column];
+      if (row < rows.count && column < call.hidden && flag(0, row) != StepFlag::reset) h = first_state(0, row, column);
       state(0, 0)[i] = h;
       state(1, 0)[i] = 0.0f;  // what lies beyond the units there are stays zero
     }
@@ -270,6 +282,8 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
   __device__ __forceinline__ void run_products() const {
     Weights weights;
     load_product_weights(weights);
+    take_turn();
+    load_first_state();
     Base::start_together();
     for (int step = 0; step < call.steps; ++step)
 #pragma unroll
@@ -283,9 +297,11 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
   /// `passes`: enough for the rows of the cluster.
   template <int passes>
   __device__ __forceinline__ void run_pointwise() const {
+    load_fused();
+    take_turn();
+    load_first_state();
     Pair pairs[passes];
     begin_pairs(pairs);
-    load_fused();
     Base::start_together();
     if (group_rows(group).count == 0) return;
     prepare_step(0, pairs);
@@ -296,11 +312,17 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
       for_pairs(pairs, [&](Pair& pair, int) { store_step(pair); });
       prepare_step(step + 1, pairs);
     }
+    if (call.final_state)
+      for_pairs(pairs, [&](Pair& pair, int) {
+#pragma unroll
+        for (int k = 0; k < shape.states; ++k) call.final_state[in_rows(k, pair.row, unit)] = pair.next[k];
+      });
   }
 
   __device__ __forceinline__ void run() const {
+    // Parameters are never written by the kernel before; what a cell makes of them may be.
+    if constexpr (requires { typename Cell::Weights; }) take_turn();
     Base::create_bells([&](int message, int of_group) { announce_state(message, of_group); });
-    load_first_state();
     if (!Base::helps)
       run_products();
     else if (group_rows(0).count <= Division::pass_rows)

@@ -19,6 +19,7 @@ constexpr int widest_staged =
 /// Several rows a block, some lanes of a warp for each.
 template <class Head, class Call>
 __global__ void __launch_bounds__(short_threads) short_rows(const Call call, int lanes) {
+  take_turn();
   const std::size_t row = (static_cast<std::size_t>(blockIdx.x) * short_threads + threadIdx.x) / lanes;
   if (row >= static_cast<std::size_t>(call.entries)) return;
   const WarpGroup group = WarpGroup::here(lanes);
@@ -32,6 +33,7 @@ __global__ void __launch_bounds__(short_threads) short_rows(const Call call, int
 /// multiprocessor; a longer one is read twice, by one large block on each: the second time it is found in the cache.
 template <class Head, int most, class Call>
 __global__ void __launch_bounds__(most, most == staged_threads ? 3 : 1) long_rows(const Call call, int staged) {
+  take_turn();
   extern __shared__ float room[];
   float* stage = staged ? room : nullptr;
   if constexpr (requires { call.losses; })
@@ -46,16 +48,17 @@ void launch_rows(const Context& context, const Call& call) {
   if (call.entries == 0 || call.outputs == 0) return;
   if (call.outputs <= widest_of_warp) {
     const int lanes = std::min(warp_lanes, power_of_two_from(call.outputs)), rows = short_threads / lanes;
-    short_rows<Head><<<(call.entries + rows - 1) / rows, short_threads, 0, context.stream>>>(call, lanes);
+    launch(Turn(context, (call.entries + rows - 1) / rows, short_threads, 0), "head", short_rows<Head, Call>, call,
+           lanes);
   } else if (call.outputs <= widest_staged) {
     const std::size_t bytes = Head::stages ? sizeof(float) * call.outputs : 0;
     const int shares = (call.outputs + BlockGroup::batch - 1) / BlockGroup::batch;
     const int threads = std::min(staged_threads, power_of_two_from(shares));
-    long_rows<Head, staged_threads><<<call.entries, threads, bytes, context.stream>>>(call, Head::stages);
+    launch(Turn(context, call.entries, threads, bytes), "head", long_rows<Head, staged_threads, Call>, call,
+           Head::stages);
   } else {
-    long_rows<Head, long_threads><<<call.entries, long_threads, 0, context.stream>>>(call, 0);
+    launch(Turn(context, call.entries, long_threads, 0), "head", long_rows<Head, long_threads, Call>, call, 0);
   }
-  check(cudaGetLastError(), "head");
 }
 
 template <class Head>
@@ -80,6 +83,7 @@ constexpr Row heads[] = {
 constexpr int sum_threads = 1024;
 
 __global__ void __launch_bounds__(sum_threads) add_sum(const AddSum call) {
+  take_turn();
   const BlockGroup group = BlockGroup::here();
   double sum = 0;
   walk(group, call.entries, call.a, 0.0f, [&](int first, const float* x) {
@@ -108,8 +112,7 @@ void issue(const Context& context, const MovePlaces& call) {
 
 void issue(const Context& context, const AddSum& call) {
   if (call.entries == 0) return;
-  add_sum<<<1, sum_threads, 0, context.stream>>>(call);
-  check(cudaGetLastError(), "add sum");
+  launch(Turn(context, 1, sum_threads, 0), "add sum", add_sum, call);
 }
 
 }  // namespace throughtime::cuda

@@ -34,11 +34,13 @@ constexpr int norm_threads = 256;
 constexpr int widest_of_warp = 1024;
 
 __global__ void __launch_bounds__(norm_threads) norms_by_warp(const RowNorms call, int lanes) {
+  take_turn();
   const std::size_t row = (static_cast<std::size_t>(blockIdx.x) * norm_threads + threadIdx.x) / lanes;
   if (row < call.entries) row_norm(WarpGroup::here(lanes), call, row);
 }
 
 __global__ void __launch_bounds__(norm_threads) norms_by_block(const RowNorms call) {
+  take_turn();
   row_norm(BlockGroup::here(), call, blockIdx.x);
 }
 
@@ -48,11 +50,10 @@ void issue(const Context& context, const RowNorms& call) {
   if (call.entries == 0) return;
   if (call.width <= widest_of_warp) {
     const int lanes = std::min(warp_lanes, power_of_two_from(call.width)), rows = norm_threads / lanes;
-    norms_by_warp<<<(call.entries + rows - 1) / rows, norm_threads, 0, context.stream>>>(call, lanes);
+    launch(Turn(context, (call.entries + rows - 1) / rows, norm_threads, 0), "row norms", norms_by_warp, call, lanes);
   } else {
-    norms_by_block<<<call.entries, norm_threads, 0, context.stream>>>(call);
+    launch(Turn(context, call.entries, norm_threads, 0), "row norms", norms_by_block, call);
   }
-  check(cudaGetLastError(), "row norms");
 }
 
 }  // namespace throughtime::cuda

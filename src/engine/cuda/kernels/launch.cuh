@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "engine/cuda/context.h"
+#include "engine/cuda/kernels/turns.cuh"
 
 namespace throughtime::cuda {
 
@@ -12,6 +13,7 @@ constexpr int element_threads = 256;
 
 template <class Call>
 __global__ void __launch_bounds__(element_threads) each_element(const Call call, std::size_t count) {
+  take_turn();
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * element_threads + threadIdx.x;
   if (i < count) write_element(call, i);
 }
@@ -21,8 +23,7 @@ template <class Call>
 void launch_elements(const Context& context, const Call& call, std::size_t count, const char* what) {
   if (count == 0) return;
   const auto blocks = static_cast<unsigned>((count + element_threads - 1) / element_threads);
-  each_element<<<blocks, element_threads, 0, context.stream>>>(call, count);
-  check(cudaGetLastError(), what);
+  launch(Turn(context, blocks, element_threads, 0), what, each_element<Call>, call, count);
 }
 
 constexpr int cells_per_thread = 4;
@@ -30,6 +31,7 @@ constexpr int cells_per_thread = 4;
 /// Blocks of blockDim.y rows and of blockDim.x * cells_per_thread columns.
 template <class Call>
 __global__ void __launch_bounds__(element_threads) each_cell(const Call call, std::size_t rows, int width) {
+  take_turn();
   const std::size_t row = static_cast<std::size_t>(blockIdx.x) * blockDim.y + threadIdx.y;
   if (row >= rows) return;
   const int first = static_cast<int>(blockIdx.y * blockDim.x) * cells_per_thread + static_cast<int>(threadIdx.x);
@@ -59,8 +61,7 @@ void launch_cells(const Context& context, const Call& call, std::size_t rows, in
   const unsigned chunk = along * cells_per_thread;
   const dim3 blocks(static_cast<unsigned>((rows + down - 1) / down),
                     (static_cast<unsigned>(width) + chunk - 1) / chunk);
-  each_cell<<<blocks, dim3(along, down), 0, context.stream>>>(call, rows, width);
-  check(cudaGetLastError(), what);
+  launch(Turn(context, blocks, dim3(along, down), 0), what, each_cell<Call>, call, rows, width);
 }
 
 }  // namespace throughtime::cuda

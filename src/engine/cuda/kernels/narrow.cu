@@ -1,4 +1,5 @@
 #include "engine/cuda/kernels/narrow.h"
+#include "engine/cuda/kernels/turns.cuh"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,6 +21,7 @@ int splits_of(const NarrowGradient& call) {
 /// rows y, y + lanes, ... of its split; the lanes are added in order.
 template <int inputs>
 __global__ void __launch_bounds__(columns_of_block* lanes) sum_split(const NarrowGradient call, int rows_of_split) {
+  take_turn();
   __shared__ float of_lane[inputs + 1][lanes][columns_of_block];
   const int column = static_cast<int>(blockIdx.x) * columns_of_block + static_cast<int>(threadIdx.x);
   const int begin = static_cast<int>(blockIdx.y) * rows_of_split, end = min(call.rows, begin + rows_of_split);
@@ -45,6 +47,7 @@ __global__ void __launch_bounds__(columns_of_block* lanes) sum_split(const Narro
 /// Adds the splits up in order, a thread for each number.
 template <int inputs>
 __global__ void add_splits(const NarrowGradient call, int splits) {
+  take_turn();
   const int at = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (at >= (inputs + 1) * call.width) return;
   const int k = at / call.width, column = at % call.width;
@@ -64,10 +67,9 @@ template <int inputs>
 void launch(const Context& context, const NarrowGradient& call) {
   const int splits = splits_of(call), numbers = (inputs + 1) * call.width;
   const dim3 blocks((call.width + columns_of_block - 1) / columns_of_block, splits);
-  sum_split<inputs>
-      <<<blocks, dim3(columns_of_block, lanes), 0, context.stream>>>(call, (call.rows + splits - 1) / splits);
-  add_splits<inputs><<<(numbers + 127) / 128, 128, 0, context.stream>>>(call, splits);
-  check(cudaGetLastError(), "a narrow gradient");
+  launch(Turn(context, blocks, dim3(columns_of_block, lanes), 0), "a narrow gradient", sum_split<inputs>, call,
+         (call.rows + splits - 1) / splits);
+  launch(Turn(context, (numbers + 127) / 128, 128, 0), "a narrow gradient", add_splits<inputs>, call, splits);
 }
 
 }  // namespace

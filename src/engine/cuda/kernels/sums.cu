@@ -25,6 +25,7 @@ __device__ float sum_of_lanes(float mine) {
 
 /// Split blockIdx.y of the rows, columns of block blockIdx.x: lane y adds rows y, y + lanes, ... in order.
 __global__ void __launch_bounds__(sum_threads) sum_rows(const SumRows call, int rows_of_split, float* to, int add) {
+  take_turn();
   constexpr int batch = 8;
   const int column = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), lanes = static_cast<int>(blockDim.y);
   const int begin = static_cast<int>(blockIdx.y) * rows_of_split, stride = call.stride ? call.stride : call.width;
@@ -48,8 +49,7 @@ __global__ void __launch_bounds__(sum_threads) sum_rows(const SumRows call, int 
 void launch_sum_rows(const Context& context, const SumRows& call, int splits, float* to, int add) {
   const auto along = static_cast<unsigned>(std::min(columns_of_block, power_of_two_from(call.width)));
   const dim3 blocks((call.width + along - 1) / along, splits), threads(along, sum_threads / along);
-  sum_rows<<<blocks, threads, 0, context.stream>>>(call, (call.rows + splits - 1) / splits, to, add);
-  check(cudaGetLastError(), "sum rows");
+  launch(Turn(context, blocks, threads, 0), "sum rows", sum_rows, call, (call.rows + splits - 1) / splits, to, add);
 }
 
 }  // namespace
@@ -111,6 +111,7 @@ __device__ void add_to_table(const AddSortedRows& call, int target, int first, c
 /// are added in order: what is added when depends on the segment's length alone. Neighbours in the list, which may all
 /// be long, go to different blocks.
 __global__ void __launch_bounds__(32 * sorted_warps) add_sorted_rows(const AddSortedRows call) {
+  take_turn();
   __shared__ Segment segments[sorted_warps];
   __shared__ float of_warp[sorted_warps][sorted_columns];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -146,8 +147,7 @@ void issue(const Context& context, const AddSortedRows& call) {
   if (call.entries == 0 || call.width == 0) return;
   const dim3 blocks((call.entries + sorted_warps - 1) / sorted_warps,
                     (call.width + sorted_columns - 1) / sorted_columns);
-  add_sorted_rows<<<blocks, 32 * sorted_warps, 0, context.stream>>>(call);
-  check(cudaGetLastError(), "add sorted rows");
+  launch(Turn(context, blocks, 32 * sorted_warps, 0), "add sorted rows", add_sorted_rows, call);
 }
 
 }  // namespace throughtime::cuda

@@ -7,6 +7,7 @@
 #include "engine/cuda/context.h"
 #include "engine/cuda/kernels/aligned.h"
 #include "engine/cuda/kernels/reduce.cuh"
+#include "engine/cuda/kernels/turns.cuh"
 #include "engine/cuda/kernels/update_body.h"
 #include "engine/cuda/kernels/vectors.h"
 #include "optimizers/adadelta-inl.h"
@@ -95,6 +96,7 @@ __device__ __forceinline__ double total_of(const Plan& plan, Partial which) {
 /// FPTT's terms join the gradient; sums of squares of each block.
 template <bool regularised>
 __global__ void __launch_bounds__(most_threads) prepare_update(const Plan plan) {
+  take_turn();
   const Update& call = plan.call;
   const TermNumbers k(call, *call.numbers);
   Squares squares;
@@ -171,6 +173,7 @@ __device__ __forceinline__ Squares all_squares(const Plan& plan) {
 /// The rule steps, W-bar and lambda settle. The first parameters are on their way while the squares are added up.
 template <class Rule, bool settles>
 __global__ void __launch_bounds__(most_threads) step_update(const Plan plan) {
+  take_turn();
   __shared__ alignas(StepNumbers) unsigned char room[sizeof(StepNumbers)];
   const Update& call = plan.call;
   std::size_t at = first_of_thread();
@@ -196,6 +199,7 @@ __global__ void __launch_bounds__(most_threads) step_update(const Plan plan) {
 
 /// A warp for each of the three.
 __global__ void __launch_bounds__(3 * warp_lanes) write_diagnostics(const Plan plan) {
+  take_turn();
   const int which = static_cast<int>(threadIdx.x) / warp_lanes;
   const double squares = total_of(plan, which == 0   ? partial_loss
                                         : which == 1 ? partial_regulariser
@@ -210,15 +214,12 @@ void issue_update(const Context& context, const Update& call) {
   const bool settles = call.regularised && call.settle;
   if (plan.summed) {
     const auto prepare = call.regularised ? prepare_update<true> : prepare_update<false>;
-    prepare<<<plan.blocks, plan.threads, 0, context.stream>>>(plan);
-    check(cudaGetLastError(), "prepare update");
+    launch(Turn(context, plan.blocks, plan.threads, 0), "prepare update", prepare, plan);
   }
   const auto step = settles ? step_update<Rule, true> : step_update<Rule, false>;
-  step<<<plan.blocks, plan.threads, 0, context.stream>>>(plan);
-  check(cudaGetLastError(), "update");
+  launch(Turn(context, plan.blocks, plan.threads, 0), "update", step, plan);
   if (!settles || !call.diagnostics) return;
-  write_diagnostics<<<1, 3 * warp_lanes, 0, context.stream>>>(plan);
-  check(cudaGetLastError(), "diagnostics");
+  launch(Turn(context, 1, 3 * warp_lanes, 0), "diagnostics", write_diagnostics, plan);
 }
 
 struct Row {

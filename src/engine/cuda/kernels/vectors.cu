@@ -11,6 +11,7 @@ namespace {
 /// Four neighbours per thread, in accesses of 16 bytes.
 template <class Operation>
 __global__ void __launch_bounds__(element_threads) stream_fours(const Stream<Operation> call) {
+  take_turn();
   const std::size_t i = 4 * (static_cast<std::size_t>(blockIdx.x) * element_threads + threadIdx.x);
   if (i + 4 > call.count) {
     for (std::size_t k = i; k < call.count; ++k) write_element(call, k);
@@ -31,8 +32,7 @@ void launch_stream(const Context& context, const Stream<Operation>& call, const 
   if (!aligned_to_fours(call.x, call.y)) return launch_elements(context, call, call.count, what);
   const std::size_t fours = (call.count + 3) / 4;
   const auto blocks = static_cast<unsigned>((fours + element_threads - 1) / element_threads);
-  stream_fours<<<blocks, element_threads, 0, context.stream>>>(call);
-  check(cudaGetLastError(), what);
+  launch(Turn(context, blocks, element_threads, 0), what, stream_fours<Operation>, call);
 }
 
 constexpr int dot_threads = 512;
@@ -40,6 +40,7 @@ constexpr std::size_t dot_share = 4096;  // numbers that a block should have at 
 
 /// Block b adds every gridDim.x-th run of 4 * dot_threads numbers.
 __global__ void __launch_bounds__(dot_threads) dot_parts(const Dot call) {
+  take_turn();
   constexpr int batch = 4;
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * dot_threads * batch;
   double sum = 0;
@@ -62,6 +63,7 @@ __global__ void __launch_bounds__(dot_threads) dot_parts(const Dot call) {
 }
 
 __global__ void __launch_bounds__(most_partials) dot_total(const Dot call, int parts) {
+  take_turn();
   const int part = static_cast<int>(threadIdx.x);
   const double sum = BlockGroup::here().sum(part < parts ? call.partial[part] : 0.0);
   if (part == 0) *call.result = static_cast<float>(sum);
@@ -78,11 +80,9 @@ void issue(const Context& context, const Axpy& call) { launch_stream(context, st
 void issue(const Context& context, const Dot& call) {
   const std::size_t shares = (call.count + dot_share - 1) / dot_share;
   const int parts = static_cast<int>(std::clamp<std::size_t>(shares, 1, most_partials));
-  dot_parts<<<parts, dot_threads, 0, context.stream>>>(call);
-  check(cudaGetLastError(), "dot");
+  launch(Turn(context, parts, dot_threads, 0), "dot", dot_parts, call);
   if (parts == 1) return;
-  dot_total<<<1, most_partials, 0, context.stream>>>(call, parts);
-  check(cudaGetLastError(), "dot");
+  launch(Turn(context, 1, most_partials, 0), "dot", dot_total, call, parts);
 }
 
 void issue(const Context& context, const MoveRows& call) {
