@@ -43,6 +43,9 @@ using UpTo64 = Division<64, 64, 128, 4, 4, 128>;
 using UpTo128 = Division<64, 128, 256, 8, 8, 128>;
 using UpTo128FewRows = Division<32, 128, 128, 4, 4, 64>;  // clusters of four: half the work of a row for each
 using UpTo256 = Division<32, 256, 256, 8, 8, 128>;
+// Cells with one gate have a fourth of the weights.
+using OneGateUpTo128 = Division<128, 128, 256, 4, 4, 256>;
+using OneGateUpTo256 = Division<64, 256, 256, 8, 8, 128>;
 
 constexpr int most_whole_hidden = 256;
 constexpr int few_rows = 30;  // as many clusters of four fit on an H200; a number of the problem's, not of the device's
@@ -50,12 +53,16 @@ constexpr int most_whole_gates = 4;
 constexpr int copy_slots = 4;  // steps whose numbers are in shared memory or on their way there
 
 /// Calls with the Division for that shape.
-template <class Action>
+template <int gates, class Action>
 auto with_division(int hidden, int batch, Action action) {
   if (hidden <= 32) return action(UpTo32());
   if (hidden <= 64) return action(UpTo64());
-  if (hidden <= 128) return batch <= few_rows ? action(UpTo128FewRows()) : action(UpTo128());
-  return action(UpTo256());
+  if constexpr (gates == 1)
+    return hidden <= 128 ? action(OneGateUpTo128()) : action(OneGateUpTo256());
+  else if (hidden <= 128)
+    return batch <= few_rows ? action(UpTo128FewRows()) : action(UpTo128());
+  else
+    return action(UpTo256());
 }
 
 /// Whether a cell's steps can run in one kernel at all.

@@ -46,19 +46,20 @@ bool whole_fits(int hidden) {
     using Kernels = Recurrence<Cell, decltype(division)>;
     return Kernels::resident_forward(hidden) > 0 && Kernels::resident_backward(hidden) > 0;
   };
-  return with_division(hidden, 1, runs) && with_division(hidden, few_rows + 1, runs);
+  return with_division<Cell::shape.recurrent_rows>(hidden, 1, runs) &&
+         with_division<Cell::shape.recurrent_rows>(hidden, few_rows + 1, runs);
 }
 template <class Cell>
 void whole_forward(const Context& context, const StepsForward& call) {
   if (call.steps == 0 || call.batch == 0) return;
-  with_division(call.hidden, call.batch,
-                [&](auto division) { Recurrence<Cell, decltype(division)>::forward(context, call); });
+  with_division<Cell::shape.recurrent_rows>(
+      call.hidden, call.batch, [&](auto division) { Recurrence<Cell, decltype(division)>::forward(context, call); });
 }
 template <class Cell>
 void whole_backward(const Context& context, const StepsBackward& call) {
   if (call.steps == 0 || call.batch == 0) return;
-  with_division(call.hidden, call.batch,
-                [&](auto division) { Recurrence<Cell, decltype(division)>::backward(context, call); });
+  with_division<Cell::shape.recurrent_rows>(
+      call.hidden, call.batch, [&](auto division) { Recurrence<Cell, decltype(division)>::backward(context, call); });
 }
 
 #endif  // __CUDACC__
