@@ -12,7 +12,9 @@ namespace {
 
 constexpr const char* forms =
     "bptt-CELL-bB-hH-tT, phi-CELL-bB-hH-tT, windows-CELL-bB-hH-tT-kK, fptt-CELL-bB-hH-tT-kK, lm-CELL-bB-hH-tT-vV, "
-    "tprop-CELL-bB-hH-tT-vV or fpp-CELL-bB-hH-tT with sizes from 1 to 1000000";
+    "tprop-CELL-bB-hH-tT-vV or fpp-CELL-bB-hH-tT with sizes from 1 to 1000000; the first, third, fourth and fifth may "
+    "end "
+    "with -lLAYERS, the last with -sSTEPS";
 constexpr int largest_size = 1'000'000;
 
 std::vector<std::string_view> split_at_dashes(std::string_view text) {
@@ -38,26 +40,31 @@ int parse_size(const std::string& name, std::string_view part) {
 }  // namespace
 
 Case parse_case(const std::string& name) {
-  const std::map<std::string_view, std::pair<Kind, std::string_view>> kinds = {
-      {"bptt", {Kind::bptt, "bht"}}, {"windows", {Kind::windows, "bhtk"}}, {"fptt", {Kind::fptt, "bhtk"}},
-      {"lm", {Kind::lm, "bhtv"}},    {"tprop", {Kind::tprop, "bhtv"}},     {"fpp", {Kind::fpp, "bht"}},
+  struct Form {
+    Kind kind;
+    std::string_view sizes;  // the letters of the last `optional` ones may be left out
+    std::size_t optional = 0;
+  };
+  const std::map<std::string_view, Form> kinds = {
+      {"bptt", {Kind::bptt, "bhtl", 1}}, {"windows", {Kind::windows, "bhtkl", 1}}, {"fptt", {Kind::fptt, "bhtkl", 1}},
+      {"lm", {Kind::lm, "bhtvl", 1}},    {"tprop", {Kind::tprop, "bhtv"}},         {"fpp", {Kind::fpp, "bhts", 1}},
       {"phi", {Kind::phi, "bht"}}};
   const std::vector<std::string_view> parts = split_at_dashes(name);
   const auto kind = kinds.find(parts[0]);
-  if (kind == kinds.end() || parts.size() != kind->second.second.size() + 2)
+  if (kind == kinds.end()) refuse("bench", "unknown case {}; expected {}", name, forms);
+  const Form& form = kind->second;
+  if (parts.size() > form.sizes.size() + 2 || parts.size() + form.optional < form.sizes.size() + 2)
     refuse("bench", "unknown case {}; expected {}", name, forms);
 
   Case parsed;
   parsed.name = name;
-  parsed.kind = kind->second.first;
+  parsed.kind = form.kind;
   parsed.cell = find_cell(parts[1] == "rnn" ? "rnn_tanh" : std::string(parts[1])).name;
-  const std::map<char, int*> sizes = {{'b', &parsed.batch},
-                                      {'h', &parsed.hidden},
-                                      {'t', &parsed.steps},
-                                      {'k', &parsed.windows},
-                                      {'v', &parsed.vocabulary}};
+  const std::map<char, int*> sizes = {{'b', &parsed.batch},   {'h', &parsed.hidden},     {'t', &parsed.steps},
+                                      {'k', &parsed.windows}, {'v', &parsed.vocabulary}, {'l', &parsed.layers},
+                                      {'s', &parsed.stream}};
   for (std::size_t i = 2; i < parts.size(); ++i) {
-    const char letter = kind->second.second[i - 2];
+    const char letter = form.sizes[i - 2];
     if (parts[i].empty() || parts[i][0] != letter)
       refuse("bench", "case {}: {} stands where a size {} should; expected {}", name, parts[i], letter, forms);
     *sizes.at(letter) = parse_size(name, parts[i]);

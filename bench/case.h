@@ -14,7 +14,7 @@ enum class Kind {
   lm,     // language model: embedding of width H, softmax over V words at every step, one gradient
   tprop,  // target propagation: one step on H and one on theta from B consecutive blocks of T steps of a text, as lm;
           // its floor: truncated back-propagation with K = T of B rows, an update too
-  fpp,    // fixed point propagation: 1000 steps of an endless stream of bits, an update over T steps at each of them
+  fpp,    // fixed point propagation: S steps of an endless stream of bits, an update over T steps at each of them
 };
 
 /// A benchmark case, spelled out by its name: `windows-lstm-b128-h128-t200-k10`.
@@ -27,12 +27,15 @@ struct Case {
   int steps = 0;       // T
   int windows = 1;     // K
   int vocabulary = 0;  // V
-  int inputs = 0;      // D: width that the layer sees
+  int inputs = 0;      // D: width that the first layer sees
+  int layers = 1;      // of H units each
+  int stream = 1000;   // S
 };
 
 /// Takes a name apart; refuses names that are not one of
 /// `bptt-CELL-bB-hH-tT`, `phi-CELL-bB-hH-tT`, `windows-CELL-bB-hH-tT-kK`, `fptt-CELL-bB-hH-tT-kK`,
-/// `lm-CELL-bB-hH-tT-vV`, `tprop-CELL-bB-hH-tT-vV`, `fpp-CELL-bB-hH-tT`. The cell `rnn` is `rnn_tanh`.
+/// `lm-CELL-bB-hH-tT-vV`, `tprop-CELL-bB-hH-tT-vV`, `fpp-CELL-bB-hH-tT`. The cell `rnn` is `rnn_tanh`. Behind the sizes
+/// of `bptt`, `windows`, `fptt` and `lm` may stand `-lLAYERS`, behind those of `fpp` `-sS`.
 Case parse_case(const std::string& name);
 
 /// The cases that every report of the project shows.

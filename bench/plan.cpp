@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/at_once_case.h"
 #include "bench/case.h"
 #include "bench/host_case.h"
 #include "bench/online_case.h"
@@ -10,12 +11,16 @@ namespace throughtime::bench {
 
 Plan plan_of(const std::vector<std::string>& names) {
   if (names.empty())
-    return {
-        default_cases(), {"online-tbptt-lstm-b1-h32-k10"}, {"host-fptt-lstm-b128-h128-t784-k20"}, all_batch_cases()};
+    return {.cases = default_cases(),
+            .online = {"online-tbptt-lstm-b1-h32-k10"},
+            .host = {"host-fptt-lstm-b128-h128-t784-k20"},
+            .batches = all_batch_cases()};
   Plan plan;
   for (const std::string& name : names) {
     if (is_batch_case(name))
       plan.batches.push_back(find_batch_case(name));
+    else if (is_at_once_case(name))
+      plan.at_once.push_back(parse_at_once_case(name).name);
     else if (is_host_case(name))
       plan.host.push_back(parse_host_case(name).name);
     else if (is_online_case(name))

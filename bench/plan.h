@@ -14,6 +14,7 @@ struct Plan {
   std::vector<std::string> cases;
   std::vector<std::string> online;
   std::vector<std::string> host;
+  std::vector<std::string> at_once;
   std::vector<BatchCase> batches;
 };
 /// The named cases by their kinds, or the usual ones of every kind; refuses names that are no case.

@@ -35,6 +35,7 @@ std::unique_ptr<Floor> floor_of(const Case& chosen, const EngineConfig& engine) 
   if (chosen.kind == Kind::phi) return std::make_unique<Simpler>(chosen, engine, "the pull-back without norms\n");
   if (chosen.kind == Kind::tprop)
     return std::make_unique<Simpler>(chosen, engine, "tbptt with K = B over as many rows as there are blocks\n");
+  if (chosen.layers > 1) return nullptr;  // its list of products is that of one layer
   return find_engine(engine.name).on_host ? make_floor(chosen, engine.threads) : nullptr;
 }
 

@@ -10,11 +10,10 @@ namespace {
 
 constexpr std::uint64_t seed = 1;
 constexpr double rate = 1e-3;
-constexpr int stream_steps = 1000;  // of a run of Kind::fpp
 
 ModelConfig model_of(const Case& chosen) {
   ModelConfig config;
-  config.layers.push_back({.cell = chosen.cell, .hidden = chosen.hidden, .options = {}});
+  config.layers.assign(elements(chosen.layers), {.cell = chosen.cell, .hidden = chosen.hidden, .options = {}});
   if (chosen.kind == Kind::lm || chosen.kind == Kind::tprop) {
     config.input.vocabulary = chosen.vocabulary;
     config.input.tokens = TokenInput::embedding;
@@ -136,21 +135,21 @@ void Workload::fill_language() {
 /// Random bits, each the target of the one before it, for a learner that updates at every step.
 void Workload::fill_stream() {
   const Random random(seed, Purpose::task);
-  for (int step = 0; step <= stream_steps * case_.batch; ++step)
+  for (int step = 0; step <= case_.stream * case_.batch; ++step)
     words_.push_back(static_cast<std::int32_t>(random.below(2, 0, 0, static_cast<std::uint64_t>(step))));
   const std::span<const std::int32_t> words = words_;
   Source& source = sources_.emplace_back();
   source.steps = words.size() - 1;
   source.tokens = words.first(source.steps);
   source.labels = words.subspan(1);
-  for (int row = 0; row < case_.batch; ++row) whole_.start.push_back(static_cast<std::int64_t>(row) * stream_steps);
-  whole_.steps = stream_steps;
+  for (int row = 0; row < case_.batch; ++row) whole_.start.push_back(static_cast<std::int64_t>(row) * case_.stream);
+  whole_.steps = case_.stream;
   whole_.sources = sources_;
-  whole_.weight.assign(elements(stream_steps, case_.batch), 1.0f);
+  whole_.weight.assign(elements(case_.stream, case_.batch), 1.0f);
   whole_.continues = true;
   trainee_ =
       std::make_unique<Trainee>(make_trainee(*engine_, initialise(model_, {}, seed), {.name = "rmsprop_tf1"}, {}));
-  learner_ = make_learner(FppConfig{.steps = case_.steps}, *trainee_, {.steps = stream_steps, .batch = case_.batch});
+  learner_ = make_learner(FppConfig{.steps = case_.steps}, *trainee_, {.steps = case_.stream, .batch = case_.batch});
 }
 
 /// B blocks that follow each other in one row, or as the rows of a batch for truncated back-propagation.
@@ -170,7 +169,7 @@ void Workload::make_target_learner(bool whole) {
 }
 
 int Workload::updates() const {
-  if (case_.kind == Kind::fpp) return stream_steps;
+  if (case_.kind == Kind::fpp) return case_.stream;
   if (case_.kind == Kind::windows) return case_.windows;
   if (case_.kind == Kind::tprop) return 1;
   const int rest = case_.steps % case_.windows;  // one more window

@@ -1,7 +1,5 @@
 # Whether the engine for NVIDIA GPUs is built: THROUGHTIME_HAS_CUDA, and how its kernels are.
-#
-# The toolkit is found by its compiler. CMake's own support for CUDA as a language tries to compile for a GPU of its
-# choice at every configuration; here each .cu becomes an object by one plain command, for the GPUs that are named below.
+include(throughtimeCuda)
 set(THROUGHTIME_HAS_CUDA FALSE)
 set(THROUGHTIME_CUDA_ARCHITECTURES 80 90 CACHE STRING
   "Machine code for these GPUs; later ones compile the PTX of the last when they start")
@@ -32,28 +30,26 @@ else()
   message(FATAL_ERROR "THROUGHTIME_CUDA=ON needs nvcc ${oldest_nvcc} or later, the static runtime and cuBLAS")
 endif()
 
+# What a user's .cu needs of the headers in src/, beside include/.
+set(cuda_cell_headers device_cell.h context.h numbers.h)
+file(GLOB cuda_cell_templates RELATIVE ${CMAKE_SOURCE_DIR}/src/engine/cuda CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/src/engine/cuda/cells/*.cuh)
+list(APPEND cuda_cell_headers ${cuda_cell_templates})
+set(THROUGHTIME_CUDA_INCLUDES ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+
 # add_cuda_kernels(TARGET): compiles every .cu below src/engine/cuda and links the runtime and cuBLAS.
 function(add_cuda_kernels target)
-  set(flags -std=c++20 -O3 --expt-relaxed-constexpr -I${CMAKE_SOURCE_DIR}/include -I${CMAKE_SOURCE_DIR}/src
-    -Xcompiler=-fPIC,-Wno-missing-field-initializers)
-  foreach(architecture ${THROUGHTIME_CUDA_ARCHITECTURES})
-    list(APPEND flags -gencode=arch=compute_${architecture},code=sm_${architecture})
-  endforeach()
-  list(GET THROUGHTIME_CUDA_ARCHITECTURES -1 last)
-  list(APPEND flags -gencode=arch=compute_${last},code=compute_${last})
-  set(launcher ${CMAKE_CXX_COMPILER_LAUNCHER})
-  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engine/cuda/*.cu)
-  foreach(kernel ${kernels})
-    file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR}/src ${kernel})
-    string(REPLACE "/" "-" object ${name})
-    set(object ${CMAKE_BINARY_DIR}/cuda/${object}.o)
-    add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/cuda
-      COMMAND ${launcher} ${NVCC_PROGRAM} ${flags} -MD -MF ${object}.d -c ${kernel} -o ${object}
-      DEPENDS ${kernel} DEPFILE ${object}.d COMMENT "Compiling kernels ${name}" VERBATIM)
-    target_sources(${target} PRIVATE ${object})
-    set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-  endforeach()
+  file(GLOB_RECURSE kernels RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/engine/cuda/*.cu)
+  throughtime_add_cuda(${target} ${kernels})
   target_include_directories(${target} SYSTEM PRIVATE ${CUDA_INCLUDE})
   target_link_libraries(${target} PRIVATE ${CUBLAS_LIBRARY} ${CUDART_LIBRARY} ${CMAKE_DL_LIBS} rt)
+endfunction()
+
+# Headers and the function above, for a project with a cell of its own. Their names begin with engine/cuda as in this tree.
+function(install_cuda_cells destination package_directory)
+  foreach(header IN LISTS cuda_cell_headers)
+    get_filename_component(folder engine/cuda/${header} DIRECTORY)
+    install(FILES ${CMAKE_SOURCE_DIR}/src/engine/cuda/${header} DESTINATION ${destination}/${folder})
+  endforeach()
+  install(FILES ${CMAKE_SOURCE_DIR}/cmake/throughtimeCuda.cmake DESTINATION ${package_directory})
 endfunction()

@@ -9,10 +9,14 @@ rm -rf "$prefix"
 cmake --install "${1:-build/release}" --prefix "$prefix" >/dev/null
 "$prefix/bin/throughtime" --help >/dev/null
 
+# A cell's kernels for a GPU take half a minute to compile.
+launcher=()
+if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+
 for example in consumer own_cell online; do
   echo "examples/$example"
   cmake -S "examples/$example" -B "build/examples/$example" -G Ninja --fresh --log-level=WARNING \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" "${launcher[@]}"
   cmake --build "build/examples/$example"
   "build/examples/$example/$example"
 done

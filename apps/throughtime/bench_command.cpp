@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/at_once_case.h"
 #include "bench/batches.h"
 #include "bench/case.h"
 #include "bench/costs.h"
@@ -170,6 +171,19 @@ void run_host(const BenchOptions& options, const std::vector<std::string>& cases
   if (!options.json && !cases.empty()) show("{}", table.text(style_of(STDOUT_FILENO)));
 }
 
+/// Several of a case beside each other, against one after the other.
+void run_at_once(const BenchOptions& options, const std::vector<std::string>& cases) {
+  Table table({{"case", false}, {"together ms"}, {"in turn ms"}, {"times the throughput"}});
+  for (const std::string& name : cases) {
+    tell("{}: together, and one after the other\n", name);
+    const bench::AtOnceResult result = bench::run_at_once_case(name, options.engine, effort_of(options));
+    if (options.json) show("{}\n", bench::json_line(result));
+    table.add_row({result.name, time_text(result.together_ms), time_text(result.in_turn_ms),
+                   fmt::format("{:.2f}", result.throughput)});
+  }
+  if (!options.json && !cases.empty()) show("{}", table.text(style_of(STDOUT_FILENO)));
+}
+
 std::string table_text(const std::vector<bench::BatchResult>& results) {
   Table table(
       {{"batch of 128 rows", false}, {"steps"}, {"made in ms"}, {"learned from in ms"}, {"share"}, {"", false}});
@@ -247,6 +261,7 @@ void run_bench(const BenchOptions& options) {
   if (!options.json && !results.empty()) show("{}", table_text(results, options.engine));
   run_online(options, plan.online);
   run_host(options, plan.host);
+  run_at_once(options, plan.at_once);
   run_batches(options, plan.batches);
 }
 
@@ -260,7 +275,8 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
   CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone and against PyTorch");
   command
       ->add_option("--cases", options->cases,
-                   "Cases such as bptt-gru-b64-h96-t100 or batch-mnist-rows, separated by commas; else all")
+                   "Cases such as bptt-gru-b64-h96-t100, 4x-bptt-gru-b64-h96-t100 (four at once) or batch-mnist-rows, "
+                   "separated by commas; else the usual ones")
       ->delimiter(',');
   command->add_option("--against", options->against, "A peer to measure as well: torch");
   command->add_flag("--costs", options->costs,

@@ -84,7 +84,14 @@ RunResult narrated(const TrainArguments& arguments, const std::string& directory
   const bool silent = arguments.quiet || !arguments.first_rank();
   const std::unique_ptr<Observer> observer =
       silent ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(directory));
-  const RunResult result = train(*observer);
+  RunResult result;
+  try {
+    result = train(*observer);
+  } catch (const DeviceFailure& failure) {
+    if (RunDirectory(directory).checkpoints().empty()) throw;
+    throw DeviceFailure(fmt::format("{}; go on from the last checkpoint with: throughtime train --resume {}",
+                                    failure.what(), directory));
+  }
   throw_if_interrupted(result, directory);
   if (silent && arguments.first_rank()) warn_if_diverged(result);
   if (arguments.json && arguments.first_rank()) show("{}\n", result_json(result, directory));

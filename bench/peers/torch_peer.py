@@ -11,7 +11,9 @@ Case names are parsed, so any size can be asked for:
     bptt-CELL-bB-hH-tT          forward, loss on the last step, backward
     windows-CELL-bB-hH-tT-kK    K windows with the state carried and detached; loss at each end, clipping, Adam
     fptt-CELL-bB-hH-tT-kK       the same windows trained by FPTT: loss times t / T, regulariser, W-bar and lambda
-    lm-CELL-bB-hH-tT-vV         embedding, one layer, softmax over V words at every step, backward
+    lm-CELL-bB-hH-tT-vV         embedding, softmax over V words at every step, backward
+
+A name may end with -lL: L layers of H units.
 
 As it comes, only PyTorch's own thread count is set. Tuned, denormals are flushed and the thread counts of the
 libraries below PyTorch are held to the same number. On a GPU the products are in full single precision (no TF32);
@@ -127,11 +129,16 @@ def antisymmetric(torch):
     return Antisymmetric
 
 
-def recurrent_layer(torch, cell, inputs, hidden):
+def recurrent_layers(torch, case, inputs):
+    cell, hidden, layers = case["cell"], case["h"], case.get("l", 1)
     known = {"lstm": torch.nn.LSTM, "gru": torch.nn.GRU, "rnn": torch.nn.RNN, "antisymmetric": antisymmetric(torch)}
     if cell not in known:
         raise ValueError(f"[torch_peer] the cell must be one of {', '.join(known)}, got {cell}")
-    return known[cell](inputs, hidden)
+    if layers == 1:
+        return known[cell](inputs, hidden)
+    if cell == "antisymmetric":
+        raise ValueError(f"[torch_peer] the antisymmetric cell has one layer here, got {layers}")
+    return known[cell](inputs, hidden, num_layers=layers)
 
 
 def detach(state):
@@ -161,7 +168,7 @@ def add_task_inputs(torch, case):
 
 
 def bptt_step(torch, case):
-    rnn = recurrent_layer(torch, case["cell"], INPUTS, case["h"])
+    rnn = recurrent_layers(torch, case, INPUTS)
     head = torch.nn.Linear(case["h"], 1)
     x, y = add_task_inputs(torch, case)
 
@@ -174,7 +181,7 @@ def bptt_step(torch, case):
 
 
 def windows_step(torch, case):
-    rnn = recurrent_layer(torch, case["cell"], INPUTS, case["h"])
+    rnn = recurrent_layers(torch, case, INPUTS)
     head = torch.nn.Linear(case["h"], 1)
     parameters = [*rnn.parameters(), *head.parameters()]
     optimizer = adam(torch, parameters, 1e-3)
@@ -231,7 +238,7 @@ class Fptt:
 
 
 def fptt_step(torch, case):
-    learner = Fptt(torch, recurrent_layer(torch, case["cell"], INPUTS, case["h"]), torch.nn.Linear(case["h"], 1))
+    learner = Fptt(torch, recurrent_layers(torch, case, INPUTS), torch.nn.Linear(case["h"], 1))
     x, y = add_task_inputs(torch, case)
     pieces = torch.tensor_split(x, case["k"])
     return lambda: learner.learn(pieces, y)
@@ -240,7 +247,7 @@ def fptt_step(torch, case):
 def language_model_step(torch, case):
     vocabulary, hidden = case["v"], case["h"]
     embedding = torch.nn.Embedding(vocabulary, hidden)
-    rnn = recurrent_layer(torch, case["cell"], hidden, hidden)
+    rnn = recurrent_layers(torch, case, hidden)
     head = torch.nn.Linear(hidden, vocabulary)
     words = torch.randint(vocabulary, (case["t"] + 1, case["b"]))
 

@@ -1,5 +1,5 @@
 // Registers a cell of our own, checks its gradient by central differences in double precision, and compares the
-// fast engine with the reference. Exit code 1: it is wrong.
+// fast engine with the reference, and a GPU too where there is one. Exit code 1: it is wrong.
 #include <throughtime/throughtime.h>
 
 #include <algorithm>
@@ -76,7 +76,9 @@ bool report(const char* what, double error, double bound) {
 }  // namespace
 
 int main() {
-  register_cell(minimal_gated_cell());
+  CellType cell = minimal_gated_cell();
+  cell.device = cuda::minimal_gated_device_cell;
+  register_cell(cell);
   const Model model({.input = {.reals = 3},
                      .layers = {{.cell = "minimal_gated", .hidden = 7}, {.cell = "minimal_gated", .hidden = 5}},
                      .head = {.name = "regression", .outputs = 2}});
@@ -98,5 +100,11 @@ int main() {
   const bool slopes = report("reference against central differences",
                              relative_distance(exact, central_differences(reference, parameters)), 1e-7);
   const bool engines = report("cpu against reference", relative_distance(fast.gradient(parameters), exact), 1e-5);
-  return slopes && engines ? 0 : 1;
+  if (const EngineType& gpu = find_engine("cuda"); !gpu.usable()) {
+    fmt::print("cuda: {}\n", gpu.missing());
+    return slopes && engines ? 0 : 1;
+  }
+  Probe device(model, "cuda", window);
+  const bool agrees = report("cuda against reference", relative_distance(device.gradient(parameters), exact), 1e-5);
+  return slopes && engines && agrees ? 0 : 1;
 }

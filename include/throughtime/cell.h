@@ -7,7 +7,7 @@
 namespace throughtime {
 
 namespace cuda {
-struct DeviceCell;  // src/engine/cuda/device_cell.h
+struct DeviceCell;  // kernels for a GPU, made of the same formulas by one line in a .cu (docs/cells.md)
 }
 
 /// What a cell is made of, in blocks of H rows or columns (H = hidden units of the layer).
@@ -143,7 +143,7 @@ struct CellType {
   std::vector<int> (*raw_shape)(int hidden) = nullptr;
   WeightMap<double> reference_map;
   WeightMap<float> fast_map;
-  const cuda::DeviceCell* (*device)() = nullptr;  // kernels for a GPU; null: built-in ones of that name, or none
+  const cuda::DeviceCell* (*device)() = nullptr;  // null, or null returned: no kernels (but built-in cells have theirs)
 };
 
 /// The cell of that name; refuses unknown names with the nearest known one.

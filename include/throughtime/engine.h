@@ -142,6 +142,8 @@ class Engine {
   virtual std::size_t number_bytes() const = 0;
   /// Bytes that tapes and buffers can still take where this engine computes; UINT64_MAX: nobody tells.
   virtual std::uint64_t memory_bytes() const = 0;
+  /// Bytes of a device's memory that engines of this process hold; 0: this one computes in the host's.
+  virtual std::uint64_t held_bytes() const { return 0; }
   /// Waits until everything that was asked for is done. Whoever reads a clock calls it first; a host is always done.
   virtual void finish() {}
 
@@ -186,6 +188,8 @@ struct EngineType {
 
 /// The engine of that name, usable here or not; refuses unknown names with the nearest known one.
 const EngineType& find_engine(const std::string& name);
+/// Adds an engine. Call it before others are looked for (it is not thread-safe); refuses a name already taken.
+void register_engine(EngineType engine);
 std::vector<const EngineType*> all_engines();
 std::vector<std::string> engine_names();
 /// Those that can compute here, in the same order.

@@ -27,6 +27,12 @@ class RunFailure : public Error {
   using Error::Error;
 };
 
+/// The device that computes failed or went away: everything that runs on it ends, and goes on from its last checkpoint.
+class DeviceFailure : public RunFailure {
+ public:
+  using RunFailure::RunFailure;
+};
+
 /// Throws InvalidInput with the text `[speaker] message`.
 template <class... Args>
 [[noreturn]] void refuse(std::string_view speaker, fmt::format_string<Args...> message, Args&&... args) {

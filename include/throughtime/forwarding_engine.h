@@ -18,6 +18,7 @@ class ForwardingEngine : public Engine {
   int threads() const override { return inner_->threads(); }
   std::size_t number_bytes() const override { return inner_->number_bytes(); }
   std::uint64_t memory_bytes() const override { return inner_->memory_bytes(); }
+  std::uint64_t held_bytes() const override { return inner_->held_bytes(); }
   void finish() override { inner_->finish(); }
   Buffer allocate(std::size_t size) override { return inner_->allocate(size); }
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override { return inner_->make_tape(shape); }

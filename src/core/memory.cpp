@@ -69,12 +69,12 @@ std::uint64_t left_in_groups(const MemoryFiles& files) {
   return left;
 }
 
-std::string amount(double bytes) {
+}  // namespace
+
+std::string amount_text(double bytes) {
   return bytes < 1024 * mebibyte ? fmt::format("{:.1f} MiB", bytes / mebibyte)
                                  : fmt::format("{:.1f} GiB", bytes / mebibyte / 1024);
 }
-
-}  // namespace
 
 std::uint64_t resident_memory(const MemoryFiles& files) {
   std::ifstream file(files.proc / "self/statm");
@@ -100,7 +100,7 @@ void require_memory(std::string_view speaker, std::string_view what, double byte
   const std::uint64_t left = left_bytes();
   if (left == unknown_memory || bytes <= static_cast<double>(left)) return;
   refuse(speaker, "{} needs {} of memory, {} are left; try a smaller train.batch, length of the task or model.hidden",
-         what, amount(bytes), amount(static_cast<double>(left)));
+         what, amount_text(bytes), amount_text(static_cast<double>(left)));
 }
 
 }  // namespace throughtime

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace throughtime {
@@ -22,6 +23,9 @@ std::uint64_t available_memory(const MemoryFiles& files = {});
 
 /// Bytes that this process has touched and holds; 0: nobody tells.
 std::uint64_t resident_memory(const MemoryFiles& files = {});
+
+/// "3.0 MiB" or "1.5 GiB".
+std::string amount_text(double bytes);
 
 /// Refuses what needs more than is left: both numbers in one line, before any of it is touched. Small amounts pass
 /// without a look. `what` is a subject: "a tape of 7 steps". `left_bytes` tells what is; else this process asks for

@@ -24,8 +24,8 @@ void OptimizerState::archive(Archive& archive, Engine& engine) {
 
 namespace {
 
-const Registry<EngineType>& engines() {
-  static const Registry<EngineType> registry(
+Registry<EngineType>& engines() {
+  static Registry<EngineType> registry(
       "engine",
       {
           {.name = "reference",
@@ -60,6 +60,7 @@ std::unique_ptr<Engine> make_engine(const Model& model, const EngineConfig& conf
 }
 
 const EngineType& find_engine(const std::string& name) { return engines().find(name); }
+void register_engine(EngineType engine) { engines().add(std::move(engine)); }
 std::vector<const EngineType*> all_engines() { return engines().all(); }
 std::vector<std::string> engine_names() { return engines().names(); }
 

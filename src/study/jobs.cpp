@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -21,7 +22,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int look_pause = 200;  // milliseconds between two looks at the children
 
-enum class News : int { progress, finished, broke, lost, stopped };
+enum class News : int { progress, finished, broke, lost, stopped, device_failed };
 
 /// What a child tells of its run. Smaller than PIPE_BUF: one write is one message, whoever else writes.
 struct Message {
@@ -36,10 +37,23 @@ void send(int pipe, const Message& message) {
   [[maybe_unused]] const ssize_t written = write(pipe, &message, sizeof message);
 }
 
+/// Whether the runs of a set must end.
+class Stop {
+ public:
+  explicit Stop(JobObserver& observer) : observer_(observer) {}
+  bool wanted() { return device_failed_ || observer_.wants_stop(); }
+  /// Runs that share a device, as threads, cannot go on without it.
+  void fail_device() { device_failed_ = true; }
+
+ private:
+  JobObserver& observer_;
+  std::atomic<bool> device_failed_ = false;
+};
+
 /// Tells the parent how far a run is.
 class Messenger final : public Observer {
  public:
-  Messenger(int pipe, std::size_t job, JobObserver& observer) : pipe_(pipe), observer_(observer) { message_.job = job; }
+  Messenger(int pipe, std::size_t job, Stop& stop) : pipe_(pipe), stop_(stop) { message_.job = job; }
   void on_start(const RunPlan& plan, std::int64_t iteration) override {
     message_.iteration = iteration;
     message_.iterations = plan.iterations;
@@ -52,24 +66,28 @@ class Messenger final : public Observer {
     message_.iteration = progress.iteration;
     send(pipe_, message_);
   }
-  bool wants_stop() override { return observer_.wants_stop(); }
+  bool wants_stop() override { return stop_.wanted(); }
 
  private:
   int pipe_;
-  JobObserver& observer_;
+  Stop& stop_;
   Message message_;
   Clock::time_point last_;
 };
 
 /// A worker's whole life.
-void work(const RunConfig& config, std::size_t job, int pipe, bool keep_checkpoints, JobObserver& observer) {
+void work(const RunConfig& config, std::size_t job, int pipe, bool keep_checkpoints, Stop& stop) {
   Message end{.news = News::finished, .job = job};
   try {
-    Messenger messenger(pipe, job, observer);
+    Messenger messenger(pipe, job, stop);
     const Outcome outcome = run_trial(config, messenger, true);
     end.news = outcome.interrupted ? News::stopped : outcome.failure.empty() ? News::finished : News::broke;
     std::strncpy(end.text, outcome.failure.c_str(), sizeof end.text - 1);
     if (end.news == News::finished && !keep_checkpoints) RunDirectory(outcome.run).checkpoints().clear();
+  } catch (const DeviceFailure& error) {
+    stop.fail_device();
+    end.news = News::device_failed;
+    std::strncpy(end.text, error.what(), sizeof end.text - 1);
   } catch (const std::exception& error) {
     end.news = News::lost;
     std::strncpy(end.text, error.what(), sizeof end.text - 1);
@@ -90,6 +108,7 @@ class Pool {
       : configs_(configs),
         options_(options),
         observer_(observer),
+        stop_(observer),
         shares_(configs.size()),
         ends_(configs.size()),
         workers_(make_workers(configs)) {
@@ -110,15 +129,17 @@ class Pool {
     for (std::size_t i = 0; i < configs_.size(); ++i)
       if (shares_[i] == 1) require_same_run(configs_[i]);
     observer_.on_start(progress());
-    while (workers_->count() > 0 || (!waiting_.empty() && !observer_.wants_stop())) {
-      while (!observer_.wants_stop() && !waiting_.empty() && static_cast<int>(workers_->count()) < options_.jobs)
-        start_next();
+    while (workers_->count() > 0 || (!waiting_.empty() && !stop_.wanted())) {
+      while (!stop_.wanted() && !waiting_.empty() && static_cast<int>(workers_->count()) < options_.jobs) start_next();
       hand_on_stop();
       listen(look_pause);
       bury();
       observer_.on_progress(progress());
     }
     for (const std::size_t job : waiting_) lose(job, "never begun");
+    if (!device_failure_.empty())
+      throw DeviceFailure(device_failure_ +
+                          "; every run stopped at its last checkpoint, and the same command goes on from there");
     return ends_;
   }
 
@@ -126,12 +147,12 @@ class Pool {
   void start_next() {
     const std::size_t job = waiting_.front();
     waiting_.erase(waiting_.begin());
-    workers_->start(job, [this, job] { work(configs_[job], job, pipe_[1], options_.keep_checkpoints, observer_); });
+    workers_->start(job, [this, job] { work(configs_[job], job, pipe_[1], options_.keep_checkpoints, stop_); });
     lose(job, "ended without a word");  // until it says something
   }
 
   void hand_on_stop() {
-    if (handed_on_ || !observer_.wants_stop()) return;
+    if (handed_on_ || !stop_.wanted()) return;
     handed_on_ = true;
     workers_->stop();
   }
@@ -149,10 +170,13 @@ class Pool {
       shares_[message.job] = std::min(0.999, static_cast<double>(message.iteration) / all);
       return;
     }
+    if (message.news == News::device_failed && device_failure_.empty()) device_failure_ = message.text;
     ends_[message.job] = {.failure = message.text,
-                          .interrupted = message.news == News::stopped || message.news == News::lost};
+                          .interrupted = message.news == News::stopped || message.news == News::lost ||
+                                         message.news == News::device_failed};
     const std::string& failure = ends_[message.job].failure;
-    if (message.news != News::stopped) tell_end(message.job, failure.empty() ? "" : fmt::format("failed: {}", failure));
+    if (message.news != News::stopped && message.news != News::device_failed)
+      tell_end(message.job, failure.empty() ? "" : fmt::format("failed: {}", failure));
   }
 
   void tell_end(std::size_t job, const std::string& how) {
@@ -166,7 +190,7 @@ class Pool {
   void bury() {
     for (const Workers::Ended& ended : workers_->bury()) {
       listen(0);
-      if (ended.how.empty() || observer_.wants_stop()) continue;
+      if (ended.how.empty() || stop_.wanted()) continue;
       lose(ended.job, ended.how);
       tell_end(ended.job, ended.how);
     }
@@ -184,6 +208,8 @@ class Pool {
   const std::vector<RunConfig>& configs_;
   const JobOptions& options_;
   JobObserver& observer_;
+  Stop stop_;
+  std::string device_failure_;  // what the first run said that met it
   std::vector<double> shares_;  // done of each run
   std::vector<JobEnd> ends_;
   std::vector<std::size_t> waiting_;

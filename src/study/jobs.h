@@ -45,7 +45,8 @@ class JobObserver {
 /// Trains or takes over every run of a set, each in a process of its own (on a device: a thread), `jobs` at a time;
 /// ends in the order of the configurations. One that fails says so in its end, and the others go on: a loss that is no
 /// number is an answer, a process that crashed or was refused is none. An observer that wants to stop stops all of them
-/// at their next iteration, with a checkpoint; the same set goes on from there.
+/// at their next iteration, with a checkpoint; the same set goes on from there. A device that fails ends all of them,
+/// at the last checkpoints they could write, and is thrown on (DeviceFailure) when the last one has ended.
 std::vector<JobEnd> run_jobs(const std::vector<RunConfig>& configs, const JobOptions& options, JobObserver& observer);
 
 }  // namespace throughtime

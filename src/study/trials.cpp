@@ -61,6 +61,8 @@ Outcome run_trial(const RunConfig& config, Observer& observer, bool test) {
     if (result.end != RunEnd::interrupted) return read_outcome(directory);
     failed.interrupted = true;
     failed.failure = "interrupted";
+  } catch (const DeviceFailure&) {
+    throw;  // no answer of this run, and the others on that device cannot go on either
   } catch (const RunFailure& failure) {
     failed.failure = failure.what();
   }

@@ -30,8 +30,8 @@ struct Outcome {
 void require_same_run(const RunConfig& config);
 
 /// Takes the result of a run that is done, goes on with one that is not, or starts it; so a set of trials that was
-/// stopped goes on where it was. A run that fails (a loss that is no number) is an outcome too. Refuses a directory
-/// that holds a run of another configuration.
+/// stopped goes on where it was. A run that fails (a loss that is no number) is an outcome too; a device that
+/// fails is none (DeviceFailure). Refuses a directory that holds a run of another configuration.
 Outcome run_trial(const RunConfig& config, Observer& observer, bool test);
 
 /// check_run of a run that has not begun: whatever the last run of a set asks for must not be refused only after the

@@ -39,6 +39,13 @@ TEST(BenchCase, TargetPropagationReadsALanguageInBlocks) {
   EXPECT_EQ(parsed.inputs, 100);
 }
 
+TEST(BenchCase, LayersAndTheLengthOfAStreamMayStandBehindTheSizes) {
+  EXPECT_EQ(parse_case("windows-lstm-b64-h50-t150-k10-l2").layers, 2);
+  EXPECT_EQ(parse_case("windows-lstm-b64-h50-t150-k10").layers, 1);
+  EXPECT_EQ(parse_case("fpp-rnn-b100-h512-t10-s20").stream, 20);
+  EXPECT_EQ(parse_case("fpp-rnn-b1-h4-t10").stream, 1000);
+}
+
 TEST(BenchCase, RnnIsTheTanhCell) { EXPECT_EQ(parse_case("bptt-rnn-b1-h1-t1").cell, "rnn_tanh"); }
 
 TEST(BenchCase, DefaultCasesParse) {
@@ -53,8 +60,10 @@ INSTANTIATE_TEST_SUITE_P(Names, BadBenchCase,
                          ::testing::Values("", "bptt", "bptt-lstm", "train-lstm-b1-h1-t1", "bptt-nosuchcell-b1-h1-t1",
                                            "bptt-lstm-b0-h1-t1", "bptt-lstm-b1-h1-t", "bptt-lstm-b1-h1-tx",
                                            "bptt-lstm-b1-h1-t1x", "bptt-lstm-b-1-h1-t1", "bptt-lstm-h1-b1-t1",
-                                           "bptt-lstm-b1-h1-t1-k2", "windows-lstm-b1-h1-t5", "windows-lstm-b1-h1-t5-k6",
-                                           "lm-lstm-b1-h1-t99999999999999999999-v2", "bptt-lstm-b1-h1-t1-"));
+                                           "bptt-lstm-b1-h1-t1-k2", "bptt-lstm-b1-h1-t1-l0", "bptt-lstm-b1-h1-t1-l2-l2",
+                                           "phi-lstm-b1-h1-t1-l2", "fpp-rnn-b1-h1-t1-l2", "windows-lstm-b1-h1-t5",
+                                           "windows-lstm-b1-h1-t5-k6", "lm-lstm-b1-h1-t99999999999999999999-v2",
+                                           "bptt-lstm-b1-h1-t1-"));
 
 double operations_of(const std::string& name) {
   const Case chosen = parse_case(name);

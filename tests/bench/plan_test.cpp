@@ -8,8 +8,9 @@ namespace throughtime::bench {
 namespace {
 
 TEST(Plan, SortsNamesByTheirKinds) {
-  const Plan plan =
-      plan_of({"batch-add", "bptt-gru-b64-h96-t100", "online-tbptt-lstm-b1-h32-k10", "host-fptt-lstm-b2-h3-t4-k2"});
+  const Plan plan = plan_of({"batch-add", "bptt-gru-b64-h96-t100", "online-tbptt-lstm-b1-h32-k10",
+                             "host-fptt-lstm-b2-h3-t4-k2", "4x-bptt-gru-b1-h1-t1"});
+  EXPECT_EQ(plan.at_once, std::vector<std::string>{"4x-bptt-gru-b1-h1-t1"});
   EXPECT_EQ(plan.cases, std::vector<std::string>{"bptt-gru-b64-h96-t100"});
   EXPECT_EQ(plan.online, std::vector<std::string>{"online-tbptt-lstm-b1-h32-k10"});
   EXPECT_EQ(plan.host, std::vector<std::string>{"host-fptt-lstm-b2-h3-t4-k2"});

@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "allocations/counted_new.h"
+#include "engine/cuda/cuda_engine.h"
 #include "support/random_problem.h"
 #include "support/thread_ranks.h"
 #include "throughtime/learner.h"
@@ -56,9 +57,12 @@ LearnerConfig config_of(const Arm& arm) {
 /// the other.
 class SteadyLesson {
  public:
-  explicit SteadyLesson(const Arm& arm, std::shared_ptr<Communicator> ranks = nullptr)
-      : problem_(
-            random_problem({.model = model_of(arm), .steps = 40, .batch = 20, .zero_weights = 0.2, .resets = 0.05})),
+  explicit SteadyLesson(const Arm& arm, std::shared_ptr<Communicator> ranks = nullptr, bool alike = false)
+      : problem_(random_problem({.model = model_of(arm),
+                                 .steps = 40,
+                                 .batch = 20,
+                                 .zero_weights = alike ? 0 : 0.2,
+                                 .resets = alike ? 0 : 0.05})),
         stretches_(8, problem_.window),
         engine_(make_engine(*problem_.model, {.name = arm.engine, .threads = 2, .communicator = std::move(ranks)})) {
     if (arm.continues)
@@ -137,6 +141,45 @@ INSTANTIATE_TEST_SUITE_P(Learners, SteadyState,
                                            Arm{"target_propagation", "zero_start", "cpu", "adam", "rnn_tanh", true},
                                            Arm{"target_propagation", "persist", "cpu", "adagrad", "lstm", false},
                                            Arm{"target_propagation", "persist", "reference", "adagrad", "lstm", false}),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}_{}_{}", info.param.learner, info.param.memory, info.param.engine,
+                                              info.param.cell);
+                         });
+
+/// On a GPU, stretches that have all come before: no memory of the host, of the device, or between them, and no wait
+/// for the device. (It may have to catch up: then there is no room for another upload, and the host waits for one.)
+class CudaSteadyState : public ::testing::TestWithParam<Arm> {};
+
+TEST_P(CudaSteadyState, AllocatesNothingAndWaitsForNothing) {
+  const EngineType& type = find_engine("cuda");
+  if (!type.usable()) GTEST_SKIP() << type.missing();
+  SteadyLesson lesson(GetParam(), nullptr, true);
+  for (int round = 0; round < 3; ++round) lesson.learn(0, 8);  // the second time graphs are made
+  const DeviceCounts before = cuda_counts();
+  const std::int64_t made = allocations();
+  lesson.learn(0, 8);
+  const std::int64_t made_after = allocations();
+  const DeviceCounts after = cuda_counts();
+  EXPECT_EQ(made_after - made, 0);
+  EXPECT_EQ(after.arrays - before.arrays, 0);
+  EXPECT_EQ(after.pinned - before.pinned, 0);
+  EXPECT_EQ(after.waits - before.waits, 0);
+  EXPECT_GT(before.arrays, 0) << "they are counted";
+  EXPECT_GT(before.pinned, 0);
+  EXPECT_GT(before.waits, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Learners, CudaSteadyState,
+                         ::testing::Values(Arm{"bptt", "full", "cuda", "adam", "lstm", false},
+                                           Arm{"bptt", "recompute", "cuda", "momentum", "gru", false},
+                                           Arm{"bptt", "full", "cuda", "sgd", "gru_reset_before", false},
+                                           Arm{"tbptt", "full", "cuda", "adam", "lstm", true},
+                                           Arm{"fptt", "lambda", "cuda", "adam", "lstm", false},
+                                           Arm{"fptt", "gradient", "cuda", "sgd", "gru", true},
+                                           Arm{"fpp", "sgd", "cuda", "adam", "rnn_tanh", true},
+                                           Arm{"sliding_tbptt", "full", "cuda", "adam", "rnn_tanh", true},
+                                           Arm{"target_propagation", "chain", "cuda", "adagrad", "lstm", true},
+                                           Arm{"target_propagation", "persist", "cuda", "adagrad", "lstm", false}),
                          [](const auto& info) {
                            return fmt::format("{}_{}_{}_{}", info.param.learner, info.param.memory, info.param.engine,
                                               info.param.cell);

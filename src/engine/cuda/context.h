@@ -3,6 +3,7 @@
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <mutex>
 
 namespace throughtime::cuda {
@@ -18,7 +19,14 @@ struct Context {
 /// the midst of it can spoil a capture.
 std::mutex& device_changes();
 
-/// Throws RunFailure with the device's own words: `[cuda] launch: out of memory`.
+/// Bytes of the current device that are left. The environment variable THROUGHTIME_CUDA_MEMORY bounds those of this
+/// process.
+std::size_t memory_left();
+
+/// Refuses what the device has no room for, with both numbers, after it said so itself.
+[[noreturn]] void refuse_memory(std::size_t bytes, const char* what);
+
+/// Throws DeviceFailure with the device's own words: `[cuda] launch: unspecified launch failure`.
 void check(cudaError_t error, const char* what);
 void check(cublasStatus_t status, const char* what);
 

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "engine/checks.h"
 #include "engine/cuda/cells/registry.h"
+#include "engine/cuda/counts.h"
 #include "engine/cuda/engine_class.h"
 #include "engine/cuda/kernels/vectors.h"
 #include "throughtime/error.h"
@@ -31,7 +32,8 @@ int choose_device(const EngineConfig& config) {
   int devices = 0;
   check(cudaGetDeviceCount(&devices), "looking for GPUs");
   const int device = config.communicator ? config.communicator->rank() % devices : 0;
-  check(cudaSetDevice(device), "choosing a GPU");
+  if (const cudaError_t error = cudaSetDevice(device); error != cudaSuccess)
+    refuse("cuda", "GPU {} cannot be used: {}", device, cudaGetErrorString(error));
   return device;
 }
 
@@ -72,11 +74,7 @@ CudaEngine::CudaEngine(const Model& model, EngineConfig config)
 
 CudaEngine::~CudaEngine() = default;
 
-std::uint64_t CudaEngine::memory_bytes() const {
-  std::size_t left = 0, all = 0;
-  check(cudaMemGetInfo(&left, &all), "the device's memory");
-  return left;
-}
+std::uint64_t CudaEngine::held_bytes() const { return device_counts().bytes; }
 
 void CudaEngine::finish() {
   recorder_.flush();
@@ -125,9 +123,29 @@ CudaTape& CudaEngine::own_tape(std::string_view speaker, Tape& tape) const {
   return *own;
 }
 
+float* CudaEngine::download(Buffer buffer) const {
+  const float* from = numbers(buffer);
+  auto& executor = const_cast<StreamExecutor&>(executor_);
+  recorder_.flush();
+  const std::size_t bytes = buffer.size * sizeof(float);
+  if (transfer_.size() < bytes) {
+    executor.finish();
+    transfer_ = PinnedBytes(bytes);
+  }
+  check(cudaMemcpyAsync(transfer_.data(), from, bytes, cudaMemcpyDeviceToHost, executor_.context().stream), "read");
+  executor.finish();
+  return reinterpret_cast<float*>(transfer_.data());
+}
+
+void CudaEngine::upload(Buffer buffer) {
+  check(cudaMemcpyAsync(change(buffer), transfer_.data(), buffer.size * sizeof(float), cudaMemcpyHostToDevice,
+                        executor_.context().stream),
+        "write");
+  executor_.finish();
+}
+
 void CudaEngine::write(Buffer buffer, std::span<const double> values) {
   require_size("write", "the buffer", buffer, values.size());
-  float* to = change(buffer);
   const auto convert = [&](float* from) {
     std::transform(values.begin(), values.end(), from, [](double value) { return static_cast<float>(value); });
   };
@@ -135,32 +153,19 @@ void CudaEngine::write(Buffer buffer, std::span<const double> values) {
     recorder_.begin_call(Recorder::bytes_of<float>(values.size()));
     const auto room = recorder_.numbers<float>(values.size());
     convert(room.host);
-    add(Copy{values.size(), room.device, to});
+    add(Copy{values.size(), room.device, change(buffer)});
     return recorder_.end_call();
   }
   recorder_.flush();
   executor_.finish();
   if (transfer_.size() < values.size() * sizeof(float)) transfer_ = PinnedBytes(values.size() * sizeof(float));
   convert(reinterpret_cast<float*>(transfer_.data()));
-  check(cudaMemcpyAsync(to, transfer_.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice,
-                        executor_.context().stream),
-        "write");
-  executor_.finish();
+  upload(buffer);
 }
 
 void CudaEngine::read(Buffer buffer, std::span<double> values) const {
   require_size("read", "the buffer", buffer, values.size());
-  const float* from = numbers(buffer);
-  auto& executor = const_cast<StreamExecutor&>(executor_);
-  recorder_.flush();
-  const std::size_t bytes = values.size() * sizeof(float);
-  if (transfer_.size() < bytes) {
-    executor.finish();
-    transfer_ = PinnedBytes(bytes);
-  }
-  check(cudaMemcpyAsync(transfer_.data(), from, bytes, cudaMemcpyDeviceToHost, executor_.context().stream), "read");
-  executor.finish();
-  std::copy_n(reinterpret_cast<const float*>(transfer_.data()), values.size(), values.begin());
+  std::copy_n(download(buffer), values.size(), values.begin());
 }
 
 void CudaEngine::copy(Buffer from, Buffer to) {
@@ -242,14 +247,11 @@ void CudaEngine::scatter_rows(Buffer rows, int width, std::span<const std::int64
   recorder_.end_call();
 }
 
+/// The communicator adds up in the order of the ranks, on the hosts.
 void CudaEngine::sum_over_ranks(Buffer buffer) {
   if (!config_.communicator) return;
-  std::vector<double> values(buffer.size);
-  read(buffer, values);
-  std::vector<float> sums(values.begin(), values.end());
-  config_.communicator->all_reduce_sum(std::span<float>(sums));
-  std::copy(sums.begin(), sums.end(), values.begin());
-  write(buffer, values);
+  config_.communicator->all_reduce_sum(std::span<float>(download(buffer), buffer.size));
+  upload(buffer);
 }
 
 void CudaEngine::apply_update(const UpdateCall& call) {
@@ -290,20 +292,26 @@ void CudaEngine::apply_update(const UpdateCall& call) {
 }  // namespace cuda
 
 std::string cuda_absence() {
-  int devices = 0, driver = 0;
-  const cudaError_t error = cudaGetDeviceCount(&devices);
-  // Where no driver is installed its version is 0, and CUDA calls that too old.
-  const bool has_driver = cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0;
-  if (error == cudaErrorInsufficientDriver && has_driver)
-    return fmt::format("the GPU's driver knows CUDA {}.{} at most, this build needs {}.{}", driver / 1000,
-                       driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-  if (error != cudaSuccess || devices == 0) return "no CUDA device here";
-  cudaDeviceProp properties;
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return "the CUDA device does not answer";
-  if (properties.major < 8)
-    return fmt::format("{} has compute capability {}.{}, at least 8.0 is needed", properties.name, properties.major,
-                       properties.minor);
-  return "";
+  DeviceFacts facts;
+  const cudaError_t error = cudaGetDeviceCount(&facts.devices);
+  if (error != cudaSuccess) facts.devices = 0;
+  facts.driver_is_old = error == cudaErrorInsufficientDriver;
+  if (cudaDriverGetVersion(&facts.driver) != cudaSuccess) facts.driver = 0;
+  facts.runtime = CUDART_VERSION;
+  if (cudaDeviceProp properties; facts.devices > 0) {
+    facts.answers = cudaGetDeviceProperties(&properties, 0) == cudaSuccess;
+    if (facts.answers) facts.name = properties.name, facts.major = properties.major, facts.minor = properties.minor;
+  }
+  return absence_of(facts);
+}
+
+DeviceCounts cuda_counts() {
+  const cuda::Counts& all = cuda::device_counts();
+  return {.arrays = all.arrays,
+          .pinned = all.pinned,
+          .waits = all.waits,
+          .upload_waits = all.upload_waits,
+          .bytes = all.bytes};
 }
 
 std::unique_ptr<Engine> make_cuda_engine(const Model& model, const EngineConfig& config) {

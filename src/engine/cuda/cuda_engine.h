@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/device_facts.h"
 #include "throughtime/engine.h"
 
 namespace throughtime {
@@ -13,5 +14,8 @@ std::unique_ptr<Engine> make_cuda_engine(const Model& model, const EngineConfig&
 
 /// Why there is no GPU to compute with: one line; empty where there is one.
 std::string cuda_absence();
+
+/// Of all engines on GPUs in this process; zeros where the library has none.
+DeviceCounts cuda_counts();
 
 }  // namespace throughtime

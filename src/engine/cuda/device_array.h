@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/cuda/context.h"
+#include "engine/cuda/counts.h"
 
 namespace throughtime::cuda {
 
@@ -17,7 +18,11 @@ class DeviceArray {
   explicit DeviceArray(std::size_t size) : size_(size) {
     if (size == 0) return;
     const std::lock_guard lock(device_changes());
-    check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()), "memory of the device");
+    const cudaError_t made = cudaMalloc(reinterpret_cast<void**>(&data_), bytes());
+    if (made == cudaErrorMemoryAllocation) refuse_memory(bytes(), "memory of the device");
+    check(made, "memory of the device");
+    ++device_counts().arrays;
+    device_counts().bytes += bytes();
     check(cudaMemset(data_, 0, bytes()), "memory of the device");
     check(cudaStreamSynchronize(nullptr), "memory of the device");  // no stream of ours waits for that
   }
@@ -32,6 +37,7 @@ class DeviceArray {
     if (!data_) return;
     const std::lock_guard lock(device_changes());
     cudaFree(data_);
+    device_counts().bytes -= bytes();
   }
 
   T* data() { return data_; }
@@ -52,6 +58,7 @@ class PinnedBytes {
     if (size == 0) return;
     const std::lock_guard lock(device_changes());
     check(cudaMallocHost(reinterpret_cast<void**>(&data_), size), "pinned memory");
+    ++device_counts().pinned;
   }
   PinnedBytes(PinnedBytes&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

@@ -73,7 +73,8 @@ class CudaEngine final : public Engine {
   std::string_view name() const override { return "cuda"; }
   int threads() const override { return 1; }
   std::size_t number_bytes() const override { return sizeof(float); }
-  std::uint64_t memory_bytes() const override;
+  std::uint64_t memory_bytes() const override { return memory_left(); }
+  std::uint64_t held_bytes() const override;
   void finish() override;
 
   Buffer allocate(std::size_t size) override;
@@ -107,6 +108,10 @@ class CudaEngine final : public Engine {
   /// The same to change: what was derived from them is out of date afterwards.
   float* change(Buffer buffer);
   float* change_or_null(Buffer buffer) { return buffer ? change(buffer) : nullptr; }
+  /// All numbers of a buffer, in pinned memory that the next read or write takes again.
+  float* download(Buffer buffer) const;
+  /// From there into a buffer; both directions wait.
+  void upload(Buffer buffer);
   MoveRows move_rows(int width, std::span<const std::int64_t> indices);
   CudaTape& own_tape(std::string_view speaker, Tape& tape) const;
   template <class Operation>

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/cuda/counts.h"
+
 namespace throughtime::cuda {
 
 namespace {
@@ -13,6 +15,7 @@ constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what cuBLAS a
 }  // namespace
 
 StreamExecutor::StreamExecutor() : workspace_(workspace_bytes) {
+  if (const char* fault = std::getenv("THROUGHTIME_CUDA_FAULT")) lost_at_ = std::atoll(fault);
   const std::lock_guard lock(device_changes());
   check(cudaStreamCreateWithFlags(&context_.stream, cudaStreamNonBlocking), "a stream");
   int device = 0, major = 0;
@@ -63,11 +66,17 @@ void StreamExecutor::wait_for(int slot) {
   const cudaError_t state = cudaEventQuery(event);
   if (state == cudaSuccess) return;
   if (state != cudaErrorNotReady) check(state, "upload");
-  ++waits_;
+  ++device_counts().upload_waits;
   check(cudaEventSynchronize(event), "upload");
 }
 
+void StreamExecutor::begin_list() {
+  ++lists_;
+  if (lost_at_ > 0 && lists_ >= lost_at_) check(cudaErrorLaunchFailure, "a list of calls");
+}
+
 void StreamExecutor::run(const OperationList& list) {
+  begin_list();
   // The first time kernels are loaded, which is a change of the device, too.
   const std::lock_guard lock(device_changes());
   list.run(&context_);
@@ -99,6 +108,7 @@ int StreamExecutor::capture(const OperationList& list) {
 }
 
 void StreamExecutor::launch(int graph) {
+  begin_list();
   check(cudaGraphLaunch(graphs_[static_cast<std::size_t>(graph)], context_.stream), "a graph's launch");
 }
 
@@ -108,6 +118,10 @@ void StreamExecutor::drop(int graph) {
   dropped = nullptr;
 }
 
-void StreamExecutor::finish() { check(cudaStreamSynchronize(context_.stream), "waiting for the device"); }
+void StreamExecutor::finish() {
+  ++device_counts().waits;
+  if (lost_at_ > 0 && lists_ >= lost_at_) check(cudaErrorLaunchFailure, "waiting for the device");
+  check(cudaStreamSynchronize(context_.stream), "waiting for the device");
+}
 
 }  // namespace throughtime::cuda

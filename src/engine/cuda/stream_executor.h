@@ -28,22 +28,21 @@ class StreamExecutor final : public Executor {
   void drop(int graph) override;
   void finish() override;
 
-  /// How often the host had to wait for an upload: never, while the device keeps up.
-  std::int64_t waits() const { return waits_; }
-
  private:
   struct Slot {
     PinnedBytes memory;
     cudaEvent_t uploaded = nullptr;
   };
   void drop_slots();
+  /// One more list is handed over. Tests lose the device at the n-th one: THROUGHTIME_CUDA_FAULT=n.
+  void begin_list();
 
   Context context_;
   DeviceArray<std::byte> workspace_;  // of the products
   DeviceArray<std::byte> arena_;
   std::vector<Slot> slots_;
-  std::vector<cudaGraphExec_t> graphs_;  // null: dropped, its number is free
-  std::int64_t waits_ = 0;
+  std::vector<cudaGraphExec_t> graphs_;   // null: dropped, its number is free
+  std::int64_t lists_ = 0, lost_at_ = 0;  // 0: it is not lost
 };
 
 }  // namespace throughtime::cuda

@@ -118,8 +118,7 @@ HeadSpace make_head(const Model& model, const TapeShape& shape) {
 
 TapeShape checked(const Model& model, const TapeShape& shape) {
   check_tape_shape(shape);
-  std::size_t left = 0, all = 0;
-  check(cudaMemGetInfo(&left, &all), "the device's memory");
+  const std::size_t left = memory_left();
   const double wanted = tape_bytes(model, shape);
   constexpr double mebibyte = 1 << 20;
   if (wanted > static_cast<double>(left))

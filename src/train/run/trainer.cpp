@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/memory.h"
 #include "learners/archive_training.h"
 #include "throughtime/error.h"
 
@@ -140,15 +141,21 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       last_rate_(config.optimizer.rate) {
   require_work(config.learner, shape_of(*task_, config.train), plan_.ranks);
   if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
+  // All that it will ever take, or it would have been refused.
+  if (const std::uint64_t held = engine_->held_bytes(); held > 0)
+    plan_.notes.push_back(
+        fmt::format("memory of the GPU: {} taken, {} left", amount_text(held), amount_text(engine_->memory_bytes())));
 }
 
 std::vector<std::string> Trainer::notes() const {
   std::vector<std::string> notes = task_->notes();
   const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
   if (!choice.why.empty()) notes.push_back(choice.why);
-  const bool narrow = config_.train.batch == 1 && model_.top_hidden() <= 32;
+  int widest = 0;
+  for (const Layer& layer : model_.layers()) widest = std::max(widest, layer.hidden);
+  const bool narrow = config_.train.batch == 1 && widest <= 32;
   if (narrow && !find_engine(choice.name).on_host)
-    notes.push_back("one row of few units: a processor is faster (run.engine=cpu)");
+    notes.push_back("one row of at most 32 units: one core of a processor is faster (run.engine=cpu)");
   return notes;
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "allocations/counted_new.h"
+
 namespace throughtime::testing {
 namespace {
 
@@ -42,11 +44,12 @@ class FakeDevice final : public Executor {
     events.push_back("drop " + std::to_string(graph));
     graphs[static_cast<std::size_t>(graph)].reset();
   }
-  void finish() override {}
+  void finish() override { ++finishes; }
 
   bool captures = true;
   std::vector<std::string> events;
   std::vector<int> waited;
+  int finishes = 0;
   std::vector<std::unique_ptr<OperationList>> graphs;
 
  private:
@@ -214,6 +217,38 @@ TEST_F(RecorderTest, RunsListByListWithoutGraphsOrWhereNoneCanBeMade) {
   }
   EXPECT_EQ(unable.counts().graphs_made, 0);
   EXPECT_EQ(sums[0], 6);
+}
+
+/// What a training step does once its lists have come before: the counted part of that rule which needs no GPU.
+TEST_F(RecorderTest, AListThatCameBeforeTakesNoMemoryAndWaitsForUploadsAlone) {
+  Recorder recorder(device, {.calls = 3, .arena = 4096});
+  device.events.reserve(1000);
+  device.waited.reserve(1000);
+  const auto step = [&](double number) {
+    for (int call = 0; call < 5; ++call) {  // more than a list holds
+      recorder.begin_call(Recorder::bytes_of<double>(1));
+      AddNumbers add;
+      add.count = 1;
+      add.numbers = recorder.number(number);
+      add.to = sums;
+      recorder.add<FakeDevice, AddNumbers>(add_numbers, add);
+      recorder.end_call();
+    }
+    recorder.flush();
+  };
+  for (int i = 0; i < 4; ++i) step(1);
+  const RecorderCounts before = recorder.counts();
+  const int finishes = device.finishes;
+  const std::size_t waits = device.waited.size();
+  const std::int64_t made = allocations();
+  for (int i = 0; i < 50; ++i) step(1);
+  EXPECT_EQ(allocations() - made, 0);
+  EXPECT_EQ(device.finishes, finishes);
+  EXPECT_EQ(device.waited.size() - waits, 100u) << "one for each upload: the slot of the one four lists ago";
+  EXPECT_EQ(recorder.counts().arenas, before.arenas);
+  EXPECT_EQ(recorder.counts().graphs_made, before.graphs_made);
+  EXPECT_EQ(recorder.counts().graphs_launched - before.graphs_launched, 100);
+  EXPECT_EQ(sums[0], 5 * 54);
 }
 
 }  // namespace

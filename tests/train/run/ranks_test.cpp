@@ -39,6 +39,10 @@ class OnRanks : public ::testing::TestWithParam<Variant> {
     write_digits(directory_, "train", 20, 0, "data/");
     write_digits(directory_, "t10k", 5, 3, "data/");
   }
+  void SetUp() override {
+    const EngineType& type = find_engine(GetParam().engine);
+    if (!type.usable()) GTEST_SKIP() << type.missing();
+  }
   RunConfig config(const std::string& run) const {
     RunConfig config = config_of(GetParam(), directory_ / run);
     config.train.batch = 5;  // no number of ranks divides it
@@ -96,7 +100,12 @@ std::vector<Variant> variants() {
           {"stream", "fpp:blocks", "sgd", "constant", "reference"},
           {"stream", "target_propagation:chain", "adam", "constant", "reference"},
           {"cycle_world", "target_propagation:zeros", "momentum", "constant", "reference"},
-          {"cycle_world", "sliding_tbptt", "adagrad", "constant", "reference"}};
+          {"cycle_world", "sliding_tbptt", "adagrad", "constant", "reference"},
+          {"add", "bptt", "adam", "constant", "cuda"},
+          {"copy", "fptt", "adam", "constant", "cuda"},
+          {"stream", "tbptt:paper", "rmsprop", "constant", "cuda"},
+          {"cycle_world", "fpp:plain", "rmsprop", "constant", "cuda"},
+          {"stream", "target_propagation:chain", "adam", "constant", "cuda"}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Learners, OnRanks, ::testing::ValuesIn(variants()), [](const auto& info) {
@@ -136,6 +145,16 @@ TEST(Ranks, RepeatARunBitForBit) {
   const ScratchDirectory directory;
   for (const char* run : {"a", "b"}) train_on(3, config_of(plain, directory / run));
   EXPECT_EQ(metrics_without_times(directory / "a"), metrics_without_times(directory / "b"));
+  expect_equal_checkpoints(directory / "a/checkpoints/last.safetensors", directory / "b/checkpoints/last.safetensors");
+}
+
+TEST(Ranks, RepeatARunBitForBitOnCuda) {
+  const EngineType& type = find_engine("cuda");
+  if (!type.usable()) GTEST_SKIP() << type.missing();
+  const ScratchDirectory directory;
+  Variant variant = plain;
+  variant.engine = type.name;
+  for (const char* run : {"a", "b"}) train_on(3, config_of(variant, directory / run));
   expect_equal_checkpoints(directory / "a/checkpoints/last.safetensors", directory / "b/checkpoints/last.safetensors");
 }
 

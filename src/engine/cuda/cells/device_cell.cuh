@@ -7,7 +7,8 @@
 //
 //   THROUGHTIME_CUDA_CELL(lstm, Lstm)
 //
-// which defines `const DeviceCell& throughtime::cuda::lstm_device_cell()`.
+// which defines `const DeviceCell* throughtime::cuda::lstm_device_cell()`. This header and those it includes are
+// installed (cmake/throughtimeCuda.cmake), so that a cell outside of this tree is made the same way.
 #pragma once
 
 #include "engine/cuda/cells/pointwise.cuh"
@@ -43,8 +44,8 @@ DeviceCell make_device_cell() {
 
 #define THROUGHTIME_CUDA_CELL(name, Cell)                    \
   namespace throughtime::cuda {                              \
-  const DeviceCell& name##_device_cell() {                   \
+  const DeviceCell* name##_device_cell() {                   \
     static const DeviceCell cell = make_device_cell<Cell>(); \
-    return cell;                                             \
+    return &cell;                                            \
   }                                                          \
   }

@@ -2,21 +2,21 @@
 
 namespace throughtime::cuda {
 
-const DeviceCell& lstm_device_cell();
-const DeviceCell& gru_device_cell();
-const DeviceCell& gru_reset_before_device_cell();
-const DeviceCell& rnn_tanh_device_cell();
-const DeviceCell& rnn_relu_device_cell();
-const DeviceCell& rnn_logistic_device_cell();
-const DeviceCell& rnn_linear_device_cell();
-const DeviceCell& antisymmetric_device_cell();
-const DeviceCell& antisymmetric_gated_device_cell();
-const DeviceCell& mingru_device_cell();
+const DeviceCell* lstm_device_cell();
+const DeviceCell* gru_device_cell();
+const DeviceCell* gru_reset_before_device_cell();
+const DeviceCell* rnn_tanh_device_cell();
+const DeviceCell* rnn_relu_device_cell();
+const DeviceCell* rnn_logistic_device_cell();
+const DeviceCell* rnn_linear_device_cell();
+const DeviceCell* antisymmetric_device_cell();
+const DeviceCell* antisymmetric_gated_device_cell();
+const DeviceCell* mingru_device_cell();
 
 const DeviceCell* find_device_cell(const std::string& name) {
   struct Entry {
     const char* name;
-    const DeviceCell& (*cell)();
+    const DeviceCell* (*cell)();
   };
   static constexpr Entry entries[] = {
       {"lstm", lstm_device_cell},
@@ -31,7 +31,7 @@ const DeviceCell* find_device_cell(const std::string& name) {
       {"mingru", mingru_device_cell},
   };
   for (const Entry& entry : entries)
-    if (name == entry.name) return &entry.cell();
+    if (name == entry.name) return entry.cell();
   return nullptr;
 }
 
