@@ -31,7 +31,7 @@ else()
 endif()
 
 # What a user's .cu needs of the headers in src/, beside include/.
-set(cuda_cell_headers device_cell.h context.h numbers.h)
+set(cuda_cell_headers device_cell.h context.h numbers.h kernels/turns.cuh)
 file(GLOB cuda_cell_templates RELATIVE ${CMAKE_SOURCE_DIR}/src/engine/cuda CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/src/engine/cuda/cells/*.cuh)
 list(APPEND cuda_cell_headers ${cuda_cell_templates})
