@@ -13,14 +13,15 @@ namespace throughtime::cuda {
 struct StepsForward {
   int steps = 0, batch = 0, hidden = 0, inputs = 0;  // L, B, H, D
   CellOptions options;
-  // What the input gives to the gates: [L, B, input_rows * H] with the input bias (of a joint cell both biases) ...
+  // What the input gives to the gates: [L, B, input_rows * H] (of single steps with the input bias, of a joint cell
+  // with both biases) ...
   const float* input_gates = nullptr;
   // ... or, where it is null (narrow inputs: D <= most_fused_inputs), what it is made of.
   const float* x = nullptr;                  // [L, B, D]
   const float* input_weights = nullptr;      // [input_rows * H, D]
-  const float* input_bias = nullptr;         // [input_rows * H], or null
+  const float* input_bias = nullptr;         // [input_rows * H], or null: none, or in input_gates already
   const float* recurrent_weights = nullptr;  // effective: [recurrent_rows * H, H]
-  const float* recurrent_bias = nullptr;     // [recurrent_rows * H], or null; with input_gates null for a joint cell
+  const float* recurrent_bias = nullptr;     // [recurrent_rows * H], or null, as input_bias
   const std::uint8_t* flags = nullptr;       // StepFlag [L, B], or null: all rows go on
   float* states = nullptr;  // tensor k after l steps: [k * state_plane + (l * B + b) * H + u]; l = 0 is given
   std::size_t state_plane = 0;

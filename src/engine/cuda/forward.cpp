@@ -165,10 +165,14 @@ void CudaEngine::forward_layer(const Pass& pass, std::size_t k, const float* x, 
   }
   call.steps.saved = tape.saved.size() > 0 ? tape.saved.data() + slot : nullptr;
   call.steps.saved_plane = tape.saved_plane;
+  if (call.whole) call.steps.input_bias = block(pass, layer.bias_ih);
   if (call.whole && layer.inputs <= most_fused_inputs) {
     call.steps.x = x;
     call.steps.input_weights = block(pass, layer.weight_ih);
-    call.steps.input_bias = block(pass, layer.bias_ih);
+  } else if (call.whole) {
+    linear(pass, steps * batch, layer.inputs, shape.input_rows * layer.hidden, x, layer.weight_ih, -1,
+           pass.tape.space.input_gates.data());
+    call.steps.input_gates = pass.tape.space.input_gates.data();
   } else {
     linear(pass, steps * batch, layer.inputs, shape.input_rows * layer.hidden, x, layer.weight_ih, layer.bias_ih,
            pass.tape.space.input_gates.data(), 0, shape.joint ? layer.bias_hh : -1);

@@ -121,26 +121,15 @@ void CudaEngine::add_bias_gradient(CudaTape& tape, int rows, int outputs, const 
                                    float* d_second) {
   if (!d_bias) std::swap(d_bias, d_second);
   if (!d_bias) return;
-  float* sums = tape.space.columns.data();
   SumRows sum;
   sum.rows = rows;
   sum.width = outputs;
   sum.stride = stride;
   sum.from = d_y;
-  sum.partial = sums + outputs;
-  sum.add = d_second ? 0 : 1;
-  sum.to = d_second ? sums : d_bias;
+  sum.partial = tape.space.columns.data();
+  sum.to = d_bias;
+  sum.second = d_second;
   add(sum);
-  if (!d_second) return;
-  // The same numbers for both biases of a joint cell: summed once.
-  SumParts to_both;
-  to_both.count = elements(outputs);
-  to_both.parts = to_both.add = 1;
-  to_both.from = sums;
-  for (float* bias : {d_bias, d_second}) {
-    to_both.to = bias;
-    add(to_both);
-  }
 }
 
 }  // namespace throughtime::cuda

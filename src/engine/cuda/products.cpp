@@ -32,12 +32,24 @@ void issue(const Context& context, const LinearBackward& call) {
         "a product");
 }
 
-int gradient_parts(int rows, int inputs, int outputs) {
+int most_gradient_parts(int rows, int inputs, int outputs) {
   if (rows == 0 || inputs == 0 || outputs == 0) return 1;
   constexpr int tile = 128, processors = 132, shortest = 128;
   const int tiles = ((inputs + tile - 1) / tile) * ((outputs + tile - 1) / tile);
   return std::clamp(std::min(2 * processors / tiles, rows / shortest), 1, 16);
 }
+
+namespace {
+
+/// In how many parts the rows are cut: if it can be, so that none are left over, for which another product were needed.
+int gradient_parts(int rows, int inputs, int outputs) {
+  const int most = most_gradient_parts(rows, inputs, outputs);
+  for (int parts = most; 2 * parts > most; --parts)
+    if (rows % parts == 0) return parts;
+  return most;
+}
+
+}  // namespace
 
 void issue(const Context& context, const LinearGradient& call) {
   if (call.rows == 0) return;

@@ -32,11 +32,11 @@ struct LinearGradient {
   int d_y_stride = 0, x_stride = 0;
   const float* d_y = nullptr;
   const float* x = nullptr;
-  float* parts = nullptr;  // room for gradient_parts() * outputs * inputs numbers
+  float* parts = nullptr;  // room for most_gradient_parts() * outputs * inputs numbers
   float* d_weights = nullptr;
 };
 void issue(const Context&, const LinearGradient&);
-/// In how many parts the rows are cut; 1: not at all, and `parts` may be null.
-int gradient_parts(int rows, int inputs, int outputs);
+/// The most parts that the rows, or fewer of them, are cut into; 1: they are not, and `parts` may be null.
+int most_gradient_parts(int rows, int inputs, int outputs);
 
 }  // namespace throughtime::cuda

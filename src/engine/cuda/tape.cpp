@@ -42,8 +42,7 @@ int piece_of(const Model& model, const TapeShape& shape) {
 std::size_t parts_size(const Model& model, int rows, int head_rows) {
   std::size_t most = 0;
   const auto add = [&](int n, int inputs, int outputs) {
-    // Fewer rows are cut into no more parts.
-    const int parts = gradient_parts(n, inputs, outputs);
+    const int parts = most_gradient_parts(n, inputs, outputs);
     if (parts > 1) most = std::max(most, elements(parts, inputs, outputs));
   };
   for (const Layer& layer : model.layers()) {

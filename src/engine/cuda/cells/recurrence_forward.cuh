@@ -150,7 +150,7 @@ struct ForwardBlock : Place<StepsForward, ForwardMemory<Cell, Division>, Divisio
         to[(gate * most_fused_inputs + d) * Division::units] =
             !call.input_gates && d < call.inputs ? call.input_weights[static_cast<std::size_t>(at) * call.inputs + d]
                                                  : 0.0f;
-      float bias = !call.input_gates && call.input_bias ? call.input_bias[at] : 0.0f;
+      float bias = call.input_bias ? call.input_bias[at] : 0.0f;
       if (shape.joint && call.recurrent_bias) bias += call.recurrent_bias[at];
       to[(shape.input_rows * most_fused_inputs + gate) * Division::units] = bias;
     }

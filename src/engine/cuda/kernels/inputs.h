@@ -79,14 +79,15 @@ struct MoveStates {
 };
 void issue(const Context&, const MoveStates&);
 
-/// columns [width] (+)= the sum of rows [N, width] in a fixed order: a bias' gradient. `partial` has room for
-/// 64 * width numbers.
+/// columns [width] += the sum of rows [N, width] in a fixed order: a bias' gradient, or that of two which get the same.
+/// `partial` has room for 64 * width numbers.
 struct SumRows {
-  int rows = 0, width = 0, add = 0;
+  int rows = 0, width = 0;
   int stride = 0;  // numbers from one row to the next; 0: width
   const float* from = nullptr;
   float* partial = nullptr;
   float* to = nullptr;
+  float* second = nullptr;  // or null
 };
 void issue(const Context&, const SumRows&);
 

@@ -23,8 +23,9 @@ __device__ float sum_of_lanes(float mine) {
   return sum;
 }
 
-/// Split blockIdx.y of the rows, columns of block blockIdx.x: lane y adds rows y, y + lanes, ... in order.
-__global__ void __launch_bounds__(sum_threads) sum_rows(const SumRows call, int rows_of_split, float* to, int add) {
+/// Split blockIdx.y of the rows, columns of block blockIdx.x: lane y adds rows y, y + lanes, ... in order. `partial`:
+/// where the sums of the splits go; null: there is one split.
+__global__ void __launch_bounds__(sum_threads) sum_rows(const SumRows call, int rows_of_split, float* partial) {
   take_turn();
   constexpr int batch = 8;
   const int column = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x), lanes = static_cast<int>(blockDim.y);
@@ -42,14 +43,18 @@ __global__ void __launch_bounds__(sum_threads) sum_rows(const SumRows call, int 
   }
   sum = sum_of_lanes(sum);
   if (threadIdx.y != 0 || column >= call.width) return;
-  float* target = to + static_cast<std::size_t>(blockIdx.y) * call.width + column;
-  *target = add ? *target + sum : sum;
+  if (partial) {
+    partial[static_cast<std::size_t>(blockIdx.y) * call.width + column] = sum;
+    return;
+  }
+  call.to[column] += sum;
+  if (call.second) call.second[column] += sum;
 }
 
-void launch_sum_rows(const Context& context, const SumRows& call, int splits, float* to, int add) {
+void launch_sum_rows(const Context& context, const SumRows& call, int splits, float* partial) {
   const auto along = static_cast<unsigned>(std::min(columns_of_block, power_of_two_from(call.width)));
   const dim3 blocks((call.width + along - 1) / along, splits), threads(along, sum_threads / along);
-  launch(Turn(context, blocks, threads, 0), "sum rows", sum_rows, call, (call.rows + splits - 1) / splits, to, add);
+  launch(Turn(context, blocks, threads, 0), "sum rows", sum_rows, call, (call.rows + splits - 1) / splits, partial);
 }
 
 }  // namespace
@@ -59,13 +64,13 @@ void issue(const Context& context, const SumRows& call) {
   const int across = (call.width + columns_of_block - 1) / columns_of_block;
   const int wanted = std::min((blocks_for_all + across - 1) / across, most_splits);
   const int splits = std::max(1, std::min(wanted, call.rows / least_rows));
-  if (splits == 1) return launch_sum_rows(context, call, 1, call.to, call.add);
-  launch_sum_rows(context, call, splits, call.partial, 0);
+  if (splits == 1) return launch_sum_rows(context, call, 1, nullptr);
+  launch_sum_rows(context, call, splits, call.partial);
   SumRows rest = call;
   rest.rows = splits;
   rest.stride = 0;
   rest.from = call.partial;
-  launch_sum_rows(context, rest, 1, call.to, call.add);
+  launch_sum_rows(context, rest, 1, nullptr);
 }
 
 namespace {
