@@ -37,6 +37,10 @@ void refuse_memory(std::size_t bytes, const char* what) {
 }
 
 void check(cudaError_t error, const char* what) {
+  if (error == cudaErrorMemoryAllocation) {  // the device is well
+    cudaGetLastError();
+    refuse("cuda", "{}: {}", what, cudaGetErrorString(error));
+  }
   if (error != cudaSuccess) throw DeviceFailure(fmt::format("[cuda] {}: {}", what, cudaGetErrorString(error)));
 }
 
