@@ -46,8 +46,8 @@ EventFiles files_of(const PointProcessConfig& config) {
            "task.point_process.files must name one file, two (train, test) or three (train, validation, test), got {}",
            files.paths.size());
   for (const std::string& path : files.paths)
-    if (path != "-" && !std::filesystem::is_regular_file(path))
-      refuse(speaker, "cannot read {}: there is no such file; task.point_process.files must name CSV files", path);
+    if (const std::string trouble = file_trouble(path); path != "-" && !trouble.empty())
+      refuse(speaker, "cannot read {}: {}; task.point_process.files must name CSV files", path, trouble);
   return files;
 }
 
