@@ -30,6 +30,7 @@ std::string spread_text(const Contender& contender, double Outcome::*field) {
                             : fmt::format("{:.5f} ± {:.5f}", summary.mean, summary.deviation);
 }
 
+/// The test metric is that of the weights that validation chose, where it chose some.
 std::string table_text(const std::vector<Contender>& contenders) {
   const std::string metric = metric_of(contenders);
   Table table({{"learner", false},
@@ -37,6 +38,7 @@ std::string table_text(const std::vector<Contender>& contenders) {
                {"failed"},
                {"iterations"},
                {"test " + metric},
+               {"last weights"},
                {"validation " + metric},
                {"train loss"},
                {"tape"},
@@ -45,9 +47,9 @@ std::string table_text(const std::vector<Contender>& contenders) {
     const Outcome sample = contender.sample();
     table.add_row({contender.learner, fmt::format("{}", contender.outcomes.size()),
                    fmt::format("{}", contender.failures()), fmt::format("{}", sample.iterations),
-                   spread_text(contender, &Outcome::test_metric), spread_text(contender, &Outcome::validation_metric),
-                   spread_text(contender, &Outcome::train_loss), bytes_text(sample.activation_bytes),
-                   spread_text(contender, &Outcome::seconds)});
+                   spread_text(contender, &Outcome::test_metric), spread_text(contender, &Outcome::last_test_metric),
+                   spread_text(contender, &Outcome::validation_metric), spread_text(contender, &Outcome::train_loss),
+                   bytes_text(sample.activation_bytes), spread_text(contender, &Outcome::seconds)});
   }
   return table.text(style_of(STDOUT_FILENO));
 }
