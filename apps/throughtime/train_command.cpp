@@ -134,6 +134,11 @@ void train(TrainArguments arguments) {
       }));
   }
   if (!arguments.json && arguments.first_rank()) show("{}", summary(results));
+  for (const RunResult& result : results)
+    if (exploded(result))
+      fail("train", "{} ended with a {} of {:.3g}: that is no result", result.plan.name,
+           chosen_test(result) ? "test " + result.plan.metric : "training loss",
+           chosen_test(result) ? chosen_test(result)->metric : result.train_loss);
 }
 
 }  // namespace

@@ -107,6 +107,17 @@ std::string divergence(const RunResult& result) {
   return "";
 }
 
+bool exploded(const RunResult& result) {
+  constexpr double beyond = 1e6, beyond_guess = 1e3;
+  const RunPlan& plan = result.plan;
+  const std::optional<Evaluation>& test = chosen_test(result);
+  const double loss = test ? test->loss : result.train_loss;
+  if (loss > beyond_guess * plan.uniform_loss) return true;  // false where there are no classes
+  if (plan.higher_is_better || !(plan.baseline > 0)) return false;
+  if (test) return test->metric > beyond * plan.baseline;
+  return plan.metric == metric_name(Metric::mse) && loss > beyond * plan.baseline;
+}
+
 RunExtent extent_of(const RunConfig& config) {
   const std::unique_ptr<Task> task = make_saved_task(config, "");
   return measure(config.train, *task, Model(make_model_config(config.model, *task)));
