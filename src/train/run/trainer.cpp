@@ -157,6 +157,12 @@ std::vector<std::string> Trainer::notes() const {
   std::vector<std::string> notes = task_->notes();
   const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
   if (!choice.why.empty()) notes.push_back(choice.why);
+  if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->steps())
+    notes.push_back(
+        fmt::format("task.{}.length = {} is longer than the {} steps of a row (train.batch = {} rows): windows have {}",
+                    config_.task.name, task_->steps(), row, config_.train.batch, row));
+  for (std::string& note : learner_notes(config_.learner, shape_of(*task_, config_.train)))
+    notes.push_back(std::move(note));
   const bool narrow = config_.train.batch == 1 && model_.top_hidden() <= 32;
   if (narrow && !find_engine(choice.name).on_host)
     notes.push_back("one row of few units: a processor is faster (run.engine=cpu)");
