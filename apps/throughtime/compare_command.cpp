@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "engine_names.h"
 #include "job_line.h"
 #include "narrator.h"
 #include "report/statistics.h"
@@ -105,7 +106,8 @@ void add_compare_command(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_option("--arm", arguments->request.arm, "The [[arm]] of the file")->type_name("NAME");
-  command->add_option("--engine", arguments->engine, "What computes: run.engine (throughtime list engines, or auto)");
+  command->add_option("--engine", arguments->engine,
+                      fmt::format("What computes (run.engine): {}, or auto", usable_engine_names()));
   command->add_option("--jobs", arguments->jobs, "Runs at a time; on a GPU they share it")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
