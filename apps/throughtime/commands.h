@@ -13,6 +13,7 @@ void add_train_command(CLI::App& app, std::shared_ptr<Communicator> ranks);
 void add_stream_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
+void add_sample_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_export_command(CLI::App& app);
 void add_import_command(CLI::App& app);

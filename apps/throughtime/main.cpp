@@ -117,6 +117,7 @@ int run(int argc, char** argv, const std::shared_ptr<throughtime::Communicator>&
   throughtime::add_stream_command(app);
   throughtime::add_evaluate_command(app);
   throughtime::add_predict_command(app);
+  throughtime::add_sample_command(app);
   throughtime::add_compare_command(app);
   throughtime::add_tune_command(app);
   throughtime::add_plot_command(app);
