@@ -13,6 +13,7 @@ void add_train_command(CLI::App& app, std::shared_ptr<Communicator> ranks);
 void add_stream_command(CLI::App& app);
 void add_evaluate_command(CLI::App& app);
 void add_predict_command(CLI::App& app);
+void add_sample_command(CLI::App& app);
 void add_inspect_command(CLI::App& app);
 void add_export_command(CLI::App& app);
 void add_import_command(CLI::App& app);
@@ -26,6 +27,7 @@ void add_list_command(CLI::App& app);
 void add_gradcheck_command(CLI::App& app);
 void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks);
 void add_data_command(CLI::App& app);
+void add_completions_command(CLI::App& app);
 void add_help_command(CLI::App& app);
 
 }  // namespace throughtime

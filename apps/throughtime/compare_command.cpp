@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "engine_names.h"
 #include "job_line.h"
 #include "narrator.h"
 #include "report/statistics.h"
@@ -30,6 +31,7 @@ std::string spread_text(const Contender& contender, double Outcome::*field) {
                             : fmt::format("{:.5f} ± {:.5f}", summary.mean, summary.deviation);
 }
 
+/// The test metric is that of the weights that validation chose, where it chose some.
 std::string table_text(const std::vector<Contender>& contenders) {
   const std::string metric = metric_of(contenders);
   Table table({{"learner", false},
@@ -37,6 +39,7 @@ std::string table_text(const std::vector<Contender>& contenders) {
                {"failed"},
                {"iterations"},
                {"test " + metric},
+               {"last weights"},
                {"validation " + metric},
                {"train loss"},
                {"tape"},
@@ -45,9 +48,9 @@ std::string table_text(const std::vector<Contender>& contenders) {
     const Outcome sample = contender.sample();
     table.add_row({contender.learner, fmt::format("{}", contender.outcomes.size()),
                    fmt::format("{}", contender.failures()), fmt::format("{}", sample.iterations),
-                   spread_text(contender, &Outcome::test_metric), spread_text(contender, &Outcome::validation_metric),
-                   spread_text(contender, &Outcome::train_loss), bytes_text(sample.activation_bytes),
-                   spread_text(contender, &Outcome::seconds)});
+                   spread_text(contender, &Outcome::test_metric), spread_text(contender, &Outcome::last_test_metric),
+                   spread_text(contender, &Outcome::validation_metric), spread_text(contender, &Outcome::train_loss),
+                   bytes_text(sample.activation_bytes), spread_text(contender, &Outcome::seconds)});
   }
   return table.text(style_of(STDOUT_FILENO));
 }
@@ -103,7 +106,8 @@ void add_compare_command(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_option("--arm", arguments->request.arm, "The [[arm]] of the file")->type_name("NAME");
-  command->add_option("--engine", arguments->engine, "What computes: run.engine (throughtime list engines, or auto)");
+  command->add_option("--engine", arguments->engine,
+                      fmt::format("What computes (run.engine): {}, or auto", usable_engine_names()));
   command->add_option("--jobs", arguments->jobs, "Runs at a time; on a GPU they share it")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();

@@ -35,7 +35,10 @@ void Narrator::on_end(const RunResult& result) {
   const std::string when = result.end == RunEnd::stopped_early
                                ? fmt::format("stopped early at iteration {} after", result.iteration)
                                : "done in";
-  const std::string test = result.test ? fmt::format(": test {} {:.5f}", plan_.metric, result.test->metric) : "";
+  std::string test = result.test ? fmt::format(": test {} {:.5f}", plan_.metric, chosen_test(result)->metric) : "";
+  if (result.best_test)
+    test += fmt::format(" (best validation, iteration {}); last weights {:.5f}", result.best_validation->iteration,
+                        result.test->metric);
   tell("  {} {}{}\n", when, duration_text(result.seconds), test);
   warn_if_diverged(result);
 }

@@ -1,77 +1,207 @@
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
 
 #include "commands.h"
+#include "core/files.h"
 #include "stream_answers.h"
 #include "terminal.h"
 #include "throughtime/error.h"
+#include "train/run/answer_file.h"
+#include "train/run/answer_writer.h"
+#include "train/run/forecast_cells.h"
 #include "train/run/run_directory.h"
-#include "train/run/step_reader.h"
+#include "train/run/session.h"
+#include "train/run/split_predictions.h"
+#include "train/run/step_source.h"
 
 namespace throughtime {
 namespace {
 
+constexpr const char* speaker = "predict";
+
 struct PredictArguments {
   std::string run;
-  std::string input;   // empty: stdin
-  std::string format;  // empty: csv, or as a stream was learned from
-  std::string output;  // empty: as the input
+  std::string input;         // empty or -: stdin
+  std::string input_format;  // empty: by the task and the name
+  std::string output;        // empty: stdout
+  std::string format;        // of the answers; empty: by the name of the output, as the lines of the input, else csv
+  std::string split;         // of the run's own data, in the place of an input
+  std::string data;
+  std::vector<std::string> overrides;
   int top = 0;
   bool best = false;
+
+  bool piped() const { return input.empty() || input == "-"; }
 };
 
-LineFormat format_of(const std::string& name) {
-  return name.empty() ? LineFormat::csv : choice_of<LineFormat>(name, "predict", "format");
+/// Lines of the input and of the answers are alike where nothing else is said.
+StepFormat input_format_of(const PredictArguments& arguments, const RunConfig& config) {
+  if (!arguments.input_format.empty()) return choice_of<StepFormat>(arguments.input_format, speaker, "input format");
+  const StepFormat alike = arguments.format == name_of(AnswerFormat::jsonl) ? StepFormat::jsonl : StepFormat::csv;
+  return arguments.piped() ? alike : step_format_of(config, arguments.input, alike);
 }
 
-/// An empty line before a new sequence.
-void answer_all(std::istream& input, Predictor& predictor, StepReader reader, const AnswerWriter& answers,
-                bool at_once) {
-  show("{}", answers.header());
+AnswerFormat answer_format_of(const PredictArguments& arguments, StepFormat input) {
+  if (!arguments.format.empty()) return choice_of<AnswerFormat>(arguments.format, speaker, "format");
+  const std::string ending = std::filesystem::path(arguments.output).extension().string();
+  for (const std::string_view name : names_of(AnswerFormat()))
+    if (ending == "." + std::string(name)) return choice_of<AnswerFormat>(std::string(name), speaker, "format");
+  return input == StepFormat::jsonl ? AnswerFormat::jsonl : AnswerFormat::csv;
+}
+
+/// Where a format goes, before anything is read.
+void check_output(const PredictArguments& arguments, AnswerFormat format) {
+  if (arguments.output == "csv" || arguments.output == "jsonl")
+    refuse(speaker, "--output names a file; the format is --format {} (a file of that name: ./{})", arguments.output,
+           arguments.output);
+  if (is_lines(format)) return;
+  if (arguments.output.empty()) refuse(speaker, "{} goes into a file: -o FILE.{}", name_of(format), name_of(format));
+  if (arguments.top > 0) refuse(speaker, "--top writes names, which {} cannot hold", name_of(format));
+}
+
+/// Calls `write` with what takes text: stdout, where each line is seen at once if `at_once`, or the file.
+void write_lines(const PredictArguments& arguments, bool at_once,
+                 const std::function<void(const std::function<void(const std::string&)>&)>& write) {
+  if (arguments.output.empty())
+    return write([&](const std::string& text) {
+      show("{}", text);
+      if (at_once) std::fflush(stdout);
+    });
+  write_output(arguments.output, [&](OutputFile& file) {
+    TextFile lines(file);
+    write([&](const std::string& text) { lines.add(text); });
+    lines.finish();
+  });
+}
+
+std::unique_ptr<StepSource> open_input(const PredictArguments& arguments, const RunConfig& config,
+                                       const Predictor& predictor, StepFormat format) {
+  if (!arguments.piped()) return open_steps(config, predictor, arguments.input, format);
+  if (format != StepFormat::csv && format != StepFormat::jsonl)
+    refuse(speaker, "stdin brings lines, csv or jsonl; {} is read from a file", name_of(format));
+  return line_steps(predictor, std::cin, line_options(config, format));
+}
+
+/// Calls `use` with every step and what the model says; `gap` before a new sequence.
+void answer_steps(StepSource& steps, Predictor& predictor,
+                  const std::function<void(const Step&, const std::vector<double>&)>& use,
+                  const std::function<void()>& gap) {
   Step step;
-  for (std::string line; std::getline(input, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.empty()) {
+  for (StepKind kind = steps.next(step); kind != StepKind::end; kind = steps.next(step)) {
+    if (kind == StepKind::step) {
+      use(step, predictor.step(step.token, step.reals));
+    } else {
       predictor.reset();
-      reader.skip();
-      show("\n");
-      continue;
+      gap();
     }
-    if (!reader.read(line, step)) continue;
-    show("{}", answers.line(predictor.step(step.token, step.reals)));
-    if (at_once) std::fflush(stdout);
   }
-  if (input.bad()) fail("predict", "cannot read all of the input: {}", std::strerror(errno));
+}
+
+/// For each event the time at which the next one is expected, and its most likely mark.
+void answer_events(const PredictArguments& arguments, const RunConfig& config, StepSource& steps, Predictor& predictor,
+                   AnswerFormat format) {
+  const ForecastCells cells(config, predictor.model(), predictor.names());
+  const CellLines lines({"time", "next_time", "next_mark", "probability"}, format);
+  write_lines(arguments, false, [&](const auto& put) {
+    put(lines.header());
+    answer_steps(
+        steps, predictor,
+        [&](const Step& step, const std::vector<double>& predictions) {
+          const std::vector<Cell> next = cells.forecast(predictions);  // mark, probability, interval
+          put(lines.line({step.time, step.time + std::get<double>(next[2]), next[0], next[1]}));
+        },
+        [&] { put("\n"); });
+  });
+}
+
+void answer_lines(const PredictArguments& arguments, StepSource& steps, Predictor& predictor, AnswerFormat format) {
+  const AnswerWriter answers(predictor, format == AnswerFormat::jsonl ? LineFormat::jsonl : LineFormat::csv,
+                             arguments.top);
+  const bool at_once = arguments.piped();  // whoever feeds a pipe waits for the answer
+  write_lines(arguments, at_once, [&](const auto& put) {
+    put(answers.header());
+    answer_steps(
+        steps, predictor, [&](const Step&, const std::vector<double>& predictions) { put(answers.line(predictions)); },
+        [&] { put("\n"); });
+  });
+}
+
+void answer_numbers(const PredictArguments& arguments, StepSource& steps, Predictor& predictor, AnswerFormat format) {
+  write_output(arguments.output, [&](OutputFile& file) {
+    NumberFile numbers(format, file, predictor.output_names().size(), steps.rate(), steps.steps());
+    answer_steps(
+        steps, predictor, [&](const Step&, const std::vector<double>& predictions) { numbers.add(predictions); },
+        [] {});
+    numbers.finish();
+  });
+}
+
+void predict_input(const PredictArguments& arguments) {
+  TrainedModel trained(arguments.run, arguments.best);
+  Predictor predictor(trained);
+  const StepFormat input = input_format_of(arguments, trained.config());
+  const AnswerFormat format = answer_format_of(arguments, input);
+  check_output(arguments, format);
+  const std::unique_ptr<StepSource> steps = open_input(arguments, trained.config(), predictor, input);
+  if (!is_lines(format)) return answer_numbers(arguments, *steps, predictor, format);
+  if (input == StepFormat::events && arguments.top == 0)
+    return answer_events(arguments, trained.config(), *steps, predictor, format);
+  answer_lines(arguments, *steps, predictor, format);
+}
+
+/// The run's own data: row, truth and forecast of every step that carries a loss.
+void predict_own(const PredictArguments& arguments) {
+  if (!arguments.input.empty() || !arguments.input_format.empty() || arguments.top > 0)
+    refuse(speaker, "--split reads the data of the run: no file, --input-format or --top beside it");
+  const Split split = choice_of<Split>(arguments.split, speaker, "split");
+  const AnswerFormat format = answer_format_of(arguments, StepFormat::csv);
+  check_output(arguments, format);
+  std::vector<std::string> overrides = arguments.overrides;
+  if (!arguments.data.empty()) overrides.push_back("task.data=" + arguments.data);
+  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best, overrides);
+  const Model& model = trainer->engine().model();
+  const ModelNames meanings = model_names(trainer->plan().task, RunDirectory(arguments.run).task().string(), model);
+  const ForecastCells cells(trainer->config(), model, meanings);
+  std::vector<std::string> names = {"row"};
+  for (const std::vector<std::string>& more : {cells.truth_names(), cells.forecast_names()})
+    names.insert(names.end(), more.begin(), more.end());
+  const auto walk = [&](const std::function<void(const std::vector<Cell>&)>& use) {
+    predict_split(*trainer, split, [&](const PredictedStep& step) {
+      std::vector<Cell> row = {static_cast<double>(step.row)};
+      for (const std::vector<Cell>& more : {cells.truth(step.target), cells.forecast(step.predictions)})
+        row.insert(row.end(), more.begin(), more.end());
+      use(row);
+    });
+  };
+  if (!is_lines(format))
+    return write_output(arguments.output, [&](OutputFile& file) {
+      NumberFile numbers(format, file, names.size(), 0, std::nullopt);
+      walk([&](const std::vector<Cell>& row) { numbers.add(numbers_of(row)); });
+      numbers.finish();
+    });
+  const CellLines lines(names, format);
+  write_lines(arguments, false, [&](const auto& put) {
+    put(lines.header());
+    walk([&](const std::vector<Cell>& row) { put(lines.line(row)); });
+  });
 }
 
 void predict(const PredictArguments& arguments) {
   if (RunDirectory(arguments.run).is_stream()) {
-    if (arguments.top > 0 || arguments.best)
-      refuse("predict", "--top and --best are not for runs of throughtime stream");
-    return predict_stream(arguments.run, arguments.input, arguments.format, arguments.output);
+    if (arguments.top > 0 || arguments.best || !arguments.split.empty() || !arguments.output.empty())
+      refuse(speaker, "--top, --best, --split and --output are not for runs of throughtime stream");
+    return predict_stream(arguments.run, arguments.input, arguments.input_format, arguments.format);
   }
-  const LineFormat input_format = format_of(arguments.format);
-  const LineFormat output_format = arguments.output.empty() ? input_format : format_of(arguments.output);
-  TrainedModel trained(arguments.run, arguments.best);
-  Predictor predictor(trained);
-  const AnswerWriter answers(predictor, output_format, arguments.top);
-  std::ifstream file;
-  if (!arguments.input.empty()) {
-    file.open(arguments.input);
-    if (!file) refuse("predict", "cannot read {}", arguments.input);
-    if (std::filesystem::is_directory(arguments.input))
-      refuse("predict", "cannot read {}: it is a directory; give a file with one step per line", arguments.input);
-  }
-  const bool piped = arguments.input.empty();  // whoever feeds a pipe waits for the answer
-  answer_all(piped ? std::cin : file, predictor, StepReader(predictor, input_format), answers, piped);
+  if (!arguments.split.empty()) return predict_own(arguments);
+  if (!arguments.data.empty() || !arguments.overrides.empty())
+    refuse(speaker, "--data and --set say where the data of --split lies");
+  predict_input(arguments);
 }
 
 }  // namespace
@@ -81,9 +211,20 @@ void add_predict_command(CLI::App& app) {
   const auto arguments = std::make_shared<PredictArguments>();
   command->add_option("run", arguments->run, "Directory of the run")->required();
   command->add_option("input", arguments->input,
-                      "File with one step per line, an empty line before a new sequence; else stdin");
-  command->add_option("--format", arguments->format, "Of the input: csv or jsonl")->capture_default_str();
-  command->add_option("--output", arguments->output, "Format of the output; else that of the input");
+                      "A file as in training: CSV, NPY, file.npz:name, WAV, raw floats, text, events; else lines of "
+                      "stdin");
+  command->add_option("--input-format", arguments->input_format,
+                      "Of the input: csv, jsonl, text, events, npy, wav or raw; else by the task and the file's name");
+  command->add_option("-o,--output", arguments->output, "File of the answers; else stdout")->type_name("FILE");
+  command->add_option("--format", arguments->format,
+                      "Of the answers: csv, jsonl, npy or wav; else by the name of the output or as the input's lines");
+  command->add_option("--split", arguments->split,
+                      "The run's own data instead of a file: row, truth and forecast of train, validation or test");
+  command->add_option("--data", arguments->data, "With --split: where the data sets lie now")->type_name("DIRECTORY");
+  command
+      ->add_option("--set", arguments->overrides, "With --split: where the run's files lie now: task.series.path=FILE")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   command->add_option("--top", arguments->top, "Only the most probable classes")->check(CLI::NonNegativeNumber);
   command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
   command->callback([arguments] { predict(*arguments); });

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "engine_names.h"
 #include "job_line.h"
 #include "reproduce/atlas.h"
 #include "reproduce/cost.h"
@@ -33,10 +34,9 @@ struct ReproduceArguments {
 };
 
 void require_engine(const std::string& engine) {
-  std::vector<std::string> usable;
-  for (const EngineType* each : usable_engines()) usable.push_back(each->name);
-  if (std::find(usable.begin(), usable.end(), engine) == usable.end())
-    refuse("reproduce", "this build has no engine '{}'; --engine takes {}", engine, fmt::join(usable, " or "));
+  const std::vector<const EngineType*> usable = usable_engines();
+  if (std::none_of(usable.begin(), usable.end(), [&](const EngineType* each) { return each->name == engine; }))
+    refuse("reproduce", "this build has no engine '{}'; --engine takes {}", engine, usable_engine_names());
 }
 
 /// On stdout, which belongs to the atlas where one is asked for.
@@ -206,7 +206,7 @@ void add_reproduce_command(CLI::App& app) {
       ->check(CLI::Range(1, 1000000));
   command->add_option("--jobs", arguments->request.jobs, "Runs at a time; else the cores over the threads of a run")
       ->check(CLI::Range(1, 1024));
-  command->add_option("--engine", arguments->request.engine, "What computes (throughtime list engines)")
+  command->add_option("--engine", arguments->request.engine, "What computes: " + usable_engine_names())
       ->capture_default_str();
   command->add_option("--data", arguments->request.data, "Data directory (task.data)")->type_name("DIRECTORY");
   command

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -35,29 +36,46 @@ struct TrainArguments {
 
 std::string number_text(double value) { return fmt::format("{:.5f}", value); }
 
+std::string test_text(const RunResult& result, const Evaluation& test) {
+  const bool last = result.test && &test == &*result.test;
+  return fmt::format("{} {}{}", result.plan.metric, number_text(test.metric),
+                     last && !divergence(result).empty() ? ", diverged" : "");
+}
+
+/// The test of the weights that validation chose is the result, that of the last ones is beside it.
 std::string summary(const std::vector<RunResult>& results) {
-  Table table({{"run", false},
-               {"task", false},
-               {"cell", false},
-               {"learner", false},
-               {"parameters"},
-               {"iterations"},
-               {"updates"},
-               {"tape"},
-               {"seconds"},
-               {"train loss"},
-               {"test metric"},
-               {"baseline"}});
+  const bool chosen =
+      std::any_of(results.begin(), results.end(), [](const RunResult& result) { return result.best_test.has_value(); });
+  std::vector<Table::Column> columns({{"run", false},
+                                      {"task", false},
+                                      {"cell", false},
+                                      {"learner", false},
+                                      {"parameters"},
+                                      {"iterations"},
+                                      {"updates"},
+                                      {"tape"},
+                                      {"seconds"},
+                                      {"train loss"},
+                                      {chosen ? "test, best validation" : "test metric"}});
+  if (chosen) columns.push_back({"test, last weights"});
+  columns.push_back({"baseline"});
+  Table table(columns);
   for (const RunResult& result : results) {
     const RunPlan& plan = result.plan;
-    table.add_row({plan.name, fmt::format("{} {}", plan.task, plan.steps), plan.cell, plan.learner,
-                   fmt::format("{}", plan.parameters), fmt::format("{}", result.iteration),
-                   fmt::format("{}", result.updates), bytes_text(plan.activation_bytes),
-                   fmt::format("{:.1f}", result.seconds), number_text(result.train_loss),
-                   result.test ? fmt::format("{} {}{}", plan.metric, number_text(result.test->metric),
-                                             divergence(result).empty() ? "" : ", diverged")
-                               : "",
-                   number_text(plan.baseline)});
+    std::vector<std::string> row = {plan.name,
+                                    fmt::format("{} {}", plan.task, plan.steps),
+                                    plan.cell,
+                                    plan.learner,
+                                    fmt::format("{}", plan.parameters),
+                                    fmt::format("{}", result.iteration),
+                                    fmt::format("{}", result.updates),
+                                    bytes_text(plan.activation_bytes),
+                                    fmt::format("{:.1f}", result.seconds),
+                                    number_text(result.train_loss)};
+    if (chosen) row.push_back(result.best_test ? test_text(result, *result.best_test) : "");
+    row.push_back(result.test ? test_text(result, *result.test) : "");
+    row.push_back(number_text(plan.baseline));
+    table.add_row(std::move(row));
   }
   const Style style = style_of(STDOUT_FILENO);
   const bool fits = !style.terminal || table.width(style) <= elements(style.width);
@@ -123,6 +141,11 @@ void train(TrainArguments arguments) {
       }));
   }
   if (!arguments.json && arguments.first_rank()) show("{}", summary(results));
+  for (const RunResult& result : results)
+    if (exploded(result))
+      fail("train", "{} ended with a {} of {:.3g}: that is no result", result.plan.name,
+           chosen_test(result) ? "test " + result.plan.metric : "training loss",
+           chosen_test(result) ? chosen_test(result)->metric : result.train_loss);
 }
 
 }  // namespace

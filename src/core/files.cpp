@@ -225,6 +225,12 @@ void remove_files(const fs::path& directory, std::span<const char* const> names)
   rmdir(directory.c_str());  // fails where something is left in it
 }
 
+std::string file_trouble(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) return "it is a directory, not a file";
+  return fs::exists(path, ignored) ? "" : "there is no such file";
+}
+
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || fs::is_directory(path)) refuse("run", "cannot read {}: no readable file", path.string());

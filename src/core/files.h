@@ -82,6 +82,8 @@ bool is_leftover(const std::filesystem::path& path);
 /// stay, and so does everything behind a link.
 void remove_files(const std::filesystem::path& directory, std::span<const char* const> names);
 
+/// Why a path cannot be read as a file, for a message: there is none, or it is a directory. Empty: it can be tried.
+std::string file_trouble(const std::filesystem::path& path);
 /// The whole of a text file; refuses what cannot be read.
 std::string read_file(const std::filesystem::path& path);
 

@@ -92,11 +92,21 @@ class TableReader {
     return !any_number || text_above_number;
   }
 
+  /// The column of that number; as many as there are where `name` is none.
+  std::size_t numbered(const std::string& name) const {
+    const bool digits = !name.empty() && name.size() < 10 && name.find_first_not_of("0123456789") == std::string::npos;
+    return digits ? std::min<std::size_t>(std::stoul(name), columns_.size()) : columns_.size();
+  }
+
   void select_columns() {
     std::unordered_map<std::string_view, std::vector<std::size_t>> places;  // there may be very many columns
     for (std::size_t i = 0; i < columns_.size(); ++i) places[columns_[i].name].push_back(i);
     for (const std::string& wanted : options_.columns) {
       const auto found = places.find(wanted);
+      if (found == places.end() && numbered(wanted) < columns_.size()) {
+        selected_.push_back(numbered(wanted));
+        continue;
+      }
       if (found == places.end()) {
         std::vector<std::string> known;
         for (const Column& column : columns_) known.push_back(column.name);

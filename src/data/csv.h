@@ -13,7 +13,8 @@ struct CsvOptions {
   char delimiter = ',';
   /// automatic: the first row is one when it holds no number, or a text above a number.
   HeaderLine header = HeaderLine::automatic;
-  /// By name, or by number from 0 without a header; empty: all numeric ones. The table has them in this order.
+  /// By name, else by number from 0; empty: all numeric ones. The table has them in this order, as they are called
+  /// here.
   std::vector<std::string> columns;
 };
 

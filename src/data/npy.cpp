@@ -206,4 +206,14 @@ NumberArray read_npy(ByteStream& stream) {
 
 NumberArray read_npy(const std::string& path) { return read_npy(*ByteStream::open(path)); }
 
+std::string npy_header(std::size_t rows, std::size_t columns) {
+  const std::string shape = columns == 1 ? fmt::format("({},)", rows) : fmt::format("({}, {})", rows, columns);
+  std::string text = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}", shape);
+  constexpr std::size_t before = 10, boundary = 64;  // magic, version and length; the numbers begin at a multiple
+  text.append(boundary - 1 - (before + text.size()) % boundary, ' ');
+  text += '\n';
+  const std::string length = {static_cast<char>(text.size() & 255), static_cast<char>(text.size() >> 8)};
+  return std::string("\x93NUMPY\x01\x00", 8) + length + text;
+}
+
 }  // namespace throughtime

@@ -18,6 +18,10 @@ struct NumberArray {
 NumberArray read_npy(const std::string& path);
 NumberArray read_npy(ByteStream& stream);
 
+/// What stands before the numbers of an array [rows, columns] of little-endian 64-bit floats in C order; an array
+/// [rows] where `columns` is 1.
+std::string npy_header(std::size_t rows, std::size_t columns);
+
 /// The array of that name in an archive written by numpy.savez or numpy.savez_compressed.
 NumberArray read_npz(const std::string& path, const std::string& array_name);
 NumberArray read_npz(ByteStream& stream, const std::string& array_name);

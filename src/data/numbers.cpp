@@ -64,8 +64,13 @@ std::vector<float> read_numbers(ByteStream& stream, std::uint64_t count, const N
 }
 
 std::vector<float> read_all_numbers(ByteStream& stream, const NumberFormat& format, std::string_view speaker) {
+  return read_some_numbers(stream, UINT64_MAX, format, speaker);
+}
+
+std::vector<float> read_some_numbers(ByteStream& stream, std::uint64_t most, const NumberFormat& format,
+                                     std::string_view speaker) {
   std::size_t leftover = 0;
-  std::vector<float> values = read_up_to_numbers(stream, UINT64_MAX, format, speaker, leftover);
+  std::vector<float> values = read_up_to_numbers(stream, most, format, speaker, leftover);
   if (leftover != 0)
     refuse_byte(speaker, stream.name(), stream.offset() - leftover,
                 "the file must hold whole numbers of {} bytes, but ends after {} of the last one", format.bytes,

@@ -19,6 +19,9 @@ struct NumberFormat {
 /// The next `count` numbers as floats, in blocks. Refuses one that is not finite or does not fit, with its position.
 std::vector<float> read_numbers(ByteStream& stream, std::uint64_t count, const NumberFormat& format,
                                 std::string_view speaker);
+/// The same of at most `most` numbers: fewer at the end of the stream, which must not be within one.
+std::vector<float> read_some_numbers(ByteStream& stream, std::uint64_t most, const NumberFormat& format,
+                                     std::string_view speaker);
 /// All numbers up to the end; refuses a part of one.
 std::vector<float> read_all_numbers(ByteStream& stream, const NumberFormat& format, std::string_view speaker);
 

@@ -172,11 +172,10 @@ EventColumns find_columns(const std::vector<std::string_view>& header, const std
     if (*column >= 0) refuse_line(speaker, file, 1, "two columns have the name {}", excerpt(name));
     *column = static_cast<int>(i);
   }
-  if (columns.time < 0 || columns.mark < 0) {
+  if (columns.time < 0) {
     constexpr std::size_t most = 20;
     names.resize(std::min(most, names.size()));
-    refuse_line(speaker, file, 1,
-                "the first line must name the columns time and mark (and may name sequence), got {}{}",
+    refuse_line(speaker, file, 1, "the first line must name the column time (and may name mark and sequence), got {}{}",
                 fmt::join(names, ", "), header.size() > most ? ", ..." : "");
   }
   return columns;
@@ -210,6 +209,8 @@ EventSequences read_event_table(ByteStream& stream, Vocabulary& known, char deli
   if (!records.next(fields)) refuse_line(speaker, stream.name(), 1, "the file is empty");
   const EventColumns columns = find_columns(fields, stream.name());
   const std::size_t width = fields.size();
+  if (columns.mark < 0 && known.frozen() && known.find(unmarked) == Vocabulary::none)
+    refuse_line(speaker, stream.name(), 1, "there is no column mark, and the events of the training data have marks");
   EventList events(known);
   std::string current;
   std::unordered_set<std::string> seen;
@@ -228,7 +229,7 @@ EventSequences read_event_table(ByteStream& stream, Vocabulary& known, char deli
       events.begin_sequence();
       any = true;
     }
-    events.add(field(columns.time), place, field(columns.mark), place);
+    events.add(field(columns.time), place, columns.mark < 0 ? unmarked : field(columns.mark), place);
   }
   if (!any) refuse_line(speaker, stream.name(), 1, "there is a header, but no event follows it");
   return events.finished();

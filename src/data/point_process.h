@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "data/byte_stream.h"
@@ -24,7 +25,10 @@ struct EventSequences {
 /// Two texts whose lines with the same number are one sequence: its times, and as many marks.
 EventSequences read_event_lines(ByteStream& times, ByteStream& marks, Vocabulary& known);
 
-/// CSV whose header names `time`, `mark` and perhaps `sequence`; other columns are not looked at. The rows of a
+/// The mark of all events of a table that has no column `mark`.
+inline constexpr std::string_view unmarked = "event";
+
+/// CSV whose header names `time`, perhaps `mark` and perhaps `sequence`; other columns are not looked at. The rows of a
 /// sequence stand together; without that column all rows are one.
 EventSequences read_event_table(ByteStream& stream, Vocabulary& known, char delimiter = ',');
 

@@ -61,8 +61,9 @@ std::string escaped(std::string_view token) {
   return text;
 }
 
-/// False for an escape that `escaped` never writes.
-bool unescape(std::string_view text, std::string& token) {
+}  // namespace
+
+bool unescape_token(std::string_view text, std::string& token) {
   token.clear();
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '\\') {
@@ -75,8 +76,6 @@ bool unescape(std::string_view text, std::string& token) {
   }
   return true;
 }
-
-}  // namespace
 
 Vocabulary::Vocabulary() : slots_(64) { single_.fill(none); }
 
@@ -154,7 +153,7 @@ Vocabulary Vocabulary::load(ByteStream& stream) {
   std::vector<char> block(1 << 16);
   const auto add_line = [&] {
     const std::uint64_t number = vocabulary.size() + 1;
-    if (!unescape(line, token) || invalid_utf8(token) != std::string_view::npos)
+    if (!unescape_token(line, token) || invalid_utf8(token) != std::string_view::npos)
       refuse_line(speaker, stream.name(), number, "{} is no token: bad escape or invalid UTF-8", excerpt(line));
     if (token.empty()) refuse_line(speaker, stream.name(), number, "the line is empty");
     if (vocabulary.find(token) != none)

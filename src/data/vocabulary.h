@@ -11,6 +11,9 @@
 
 namespace throughtime {
 
+/// Turns a line of a saved vocabulary into its token; false for an escape that none has.
+bool unescape_token(std::string_view text, std::string& token);
+
 /// Tokens and their ids 0, 1, 2 ...; a token is any UTF-8 text that is not empty. Each is stored once.
 class Vocabulary {
  public:

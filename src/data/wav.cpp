@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::string_view speaker = "wav";
 
-struct Format {
-  int channels = 0;
-  int rate = 0;
-  NumberFormat number;
-  float scale = 1;  // of a sample, so that full scale is 1
-};
-
 std::string_view letters(const std::byte* bytes) { return {reinterpret_cast<const char*>(bytes), 4}; }
 
 /// PCM (1), float (3), or what the long form of the chunk wraps.
@@ -33,7 +26,7 @@ int encoding_of(const ByteStream& stream, const std::vector<std::uint8_t>& chunk
   return static_cast<int>(little_endian(bytes + 24, 2));
 }
 
-Format read_format(ByteStream& stream, std::uint32_t size) {
+WavFormat read_format(ByteStream& stream, std::uint32_t size) {
   constexpr int pcm = 1, real = 3;
   const std::uint64_t where = stream.offset();
   if (size < 16 || size > 4096)
@@ -54,7 +47,7 @@ Format read_format(ByteStream& stream, std::uint32_t size) {
   if (frame != channels * bits / 8)
     refuse_byte(speaker, stream.name(), where + 12, "frames must have {} bytes, have {}", channels * bits / 8, frame);
 
-  Format format{.channels = static_cast<int>(channels), .rate = static_cast<int>(rate)};
+  WavFormat format{.channels = static_cast<int>(channels), .rate = static_cast<int>(rate)};
   format.number.bytes = static_cast<int>(bits / 8);
   if (encoding == pcm) {
     format.number.kind = NumberFormat::Kind::signed_integer;
@@ -63,31 +56,31 @@ Format read_format(ByteStream& stream, std::uint32_t size) {
   return format;
 }
 
-std::vector<float> read_samples(ByteStream& stream, std::uint32_t size, const Format& format) {
+constexpr std::uint64_t endless = UINT64_MAX;
+
+/// Samples of the data chunk that begins here.
+std::uint64_t samples_in(const ByteStream& stream, std::uint32_t size, const WavFormat& format) {
   constexpr std::uint32_t streamed = 0xffffffff;  // written by programs that cannot go back: up to the end
   const std::uint64_t where = stream.offset();
   const auto bytes = static_cast<std::uint32_t>(format.number.bytes);
-  if (size != streamed && size % bytes != 0)
+  if (size == streamed) return endless;
+  if (size % bytes != 0)
     refuse_byte(speaker, stream.name(), where - 4, "{} bytes are no whole number of samples of {}", size, bytes);
-  std::vector<float> samples = size == streamed ? read_all_numbers(stream, format.number, speaker)
-                                                : read_numbers(stream, size / bytes, format.number, speaker);
-  if (samples.empty()) refuse_byte(speaker, stream.name(), where, "there are no samples");
-  if (samples.size() % elements(format.channels) != 0)
-    refuse_byte(speaker, stream.name(), where, "{} samples are no whole number of frames of {} channels",
-                samples.size(), format.channels);
-  if (format.scale != 1)
-    for (float& sample : samples) sample *= format.scale;
+  const std::uint32_t samples = size / bytes;
+  if (samples == 0) refuse_byte(speaker, stream.name(), where, "there are no samples");
+  if (samples % elements(format.channels) != 0)
+    refuse_byte(speaker, stream.name(), where, "{} samples are no whole number of frames of {} channels", samples,
+                format.channels);
   return samples;
 }
 
 }  // namespace
 
-Audio read_wav(ByteStream& stream) {
+WavReader::WavReader(ByteStream& stream) : stream_(stream) {
   std::array<std::byte, 12> riff;
   read_exactly(stream, riff, speaker, "the RIFF header");
   if (letters(riff.data()) != "RIFF" || letters(riff.data() + 8) != "WAVE")
     refuse_byte(speaker, stream.name(), 0, "no WAV file: it must begin with RIFF and WAVE");
-  Format format;
   while (true) {
     const std::uint64_t where = stream.offset();
     std::array<std::byte, 8> header;
@@ -96,15 +89,58 @@ Audio read_wav(ByteStream& stream) {
     const std::string_view name = letters(header.data());
     const auto size = static_cast<std::uint32_t>(little_endian(header.data() + 4, 4));
     if (name == "data") {
-      if (format.channels == 0) refuse_byte(speaker, stream.name(), where, "the data chunk comes before the format");
-      return {format.rate, format.channels, read_samples(stream, size, format)};
+      if (format_.channels == 0) refuse_byte(speaker, stream.name(), where, "the data chunk comes before the format");
+      start_ = stream.offset();
+      left_ = samples_in(stream, size, format_);
+      return;
     }
     if (name == "fmt ")
-      format = read_format(stream, size);
+      format_ = read_format(stream, size);
     else
       skip_bytes(stream, size, speaker, "a chunk that is skipped");
     skip_bytes(stream, size % 2, speaker, "the padding of a chunk");
   }
+}
+
+std::optional<std::uint64_t> WavReader::frames() const {
+  if (left_ == endless) return std::nullopt;
+  return left_ / elements(format_.channels);
+}
+
+std::string wav_header(int rate, int channels, std::optional<std::uint64_t> frames) {
+  constexpr std::uint32_t streamed = 0xffffffff, sample = 4, before = 36;
+  const auto bytes = [](std::uint32_t value, int size) {
+    std::string text;
+    for (int i = 0; i < size; ++i) text += static_cast<char>(value >> (8 * i) & 255);
+    return text;
+  };
+  const auto frame = static_cast<std::uint32_t>(channels) * sample, speed = static_cast<std::uint32_t>(rate);
+  const bool counted = frames && *frames <= (streamed - 1 - before) / frame;
+  const std::uint32_t size = counted ? static_cast<std::uint32_t>(*frames) * frame : streamed;
+  return "RIFF" + bytes(counted ? before + size : streamed, 4) + "WAVEfmt " + bytes(16, 4) + bytes(3, 2) +
+         bytes(static_cast<std::uint32_t>(channels), 2) + bytes(speed, 4) + bytes(speed * frame, 4) + bytes(frame, 2) +
+         bytes(8 * sample, 2) + "data" + bytes(size, 4);
+}
+
+std::vector<float> WavReader::read(std::uint64_t frames) {
+  const std::uint64_t channels = elements(format_.channels);
+  const std::uint64_t most = std::min(left_, frames > endless / channels ? endless : frames * channels);
+  std::vector<float> samples = left_ == endless ? read_some_numbers(stream_, most, format_.number, speaker)
+                                                : read_numbers(stream_, most, format_.number, speaker);
+  if (left_ != endless) left_ -= samples.size();
+  if (samples.empty() && stream_.offset() == start_)
+    refuse_byte(speaker, stream_.name(), start_, "there are no samples");
+  if (samples.size() % channels != 0)
+    refuse_byte(speaker, stream_.name(), start_, "{} samples are no whole number of frames of {} channels",
+                (stream_.offset() - start_) / elements(format_.number.bytes), channels);
+  if (format_.scale != 1)
+    for (float& sample : samples) sample *= format_.scale;
+  return samples;
+}
+
+Audio read_wav(ByteStream& stream) {
+  WavReader reader(stream);
+  return {reader.rate(), reader.channels(), reader.read(endless)};
 }
 
 Audio read_wav(const std::string& path) { return read_wav(*ByteStream::open(path)); }

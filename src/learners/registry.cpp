@@ -36,6 +36,12 @@ LearnerType method(std::string name, std::string description) {
     else
       return EstimateSettings{.estimate = config.adaptive_tbptt.estimate};
   };
+  type.notes = [](const LearnerConfig& config, const StretchShape& shape) {
+    if constexpr (requires { learner_notes(config.*Method, shape); })
+      return learner_notes(config.*Method, shape);
+    else
+      return std::vector<std::string>();
+  };
   type.estimates = requires(const LearnerConfig& config) { estimate_settings(config.*Method); };
   return type;
 }
@@ -76,6 +82,10 @@ void check_learner(const LearnerConfig& config, const Model& model, const Stretc
 
 std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape) {
   return find_learner(config.name).make(config, trainee, shape);
+}
+
+std::vector<std::string> learner_notes(const LearnerConfig& config, const StretchShape& shape) {
+  return find_learner(config.name).notes(config, shape);
 }
 
 StreamNeeds stream_needs(const LearnerConfig& config) { return find_learner(config.name).stream_needs(config); }

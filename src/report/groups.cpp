@@ -195,16 +195,23 @@ std::size_t RunGroup::finished() const {
   return elements(std::count_if(runs.begin(), runs.end(), [](const RunRecord& run) { return run.finished; }));
 }
 
-std::vector<std::pair<std::uint64_t, double>> RunGroup::seeded_results(const std::string& key) const {
+std::vector<std::pair<std::uint64_t, double>> RunGroup::seeded_tests(const std::string& score) const {
   std::vector<std::pair<std::uint64_t, double>> values;
   for (const RunRecord& run : runs)
-    if (const double value = run.result.number(key); !std::isnan(value)) values.emplace_back(run.seed, value);
+    if (const double value = run.result.chosen_test(score); !std::isnan(value)) values.emplace_back(run.seed, value);
+  return values;
+}
+
+std::vector<double> RunGroup::tests(const std::string& score) const {
+  std::vector<double> values;
+  for (const auto& [seed, value] : seeded_tests(score)) values.push_back(value);
   return values;
 }
 
 std::vector<double> RunGroup::results(const std::string& key) const {
   std::vector<double> values;
-  for (const auto& [seed, value] : seeded_results(key)) values.push_back(value);
+  for (const RunRecord& run : runs)
+    if (const double value = run.result.number(key); !std::isnan(value)) values.push_back(value);
   return values;
 }
 

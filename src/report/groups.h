@@ -18,8 +18,10 @@ struct RunGroup {
   std::size_t finished() const;
   /// A number of the result of every run that has it.
   std::vector<double> results(const std::string& key) const;
-  /// The same with the seeds, in the order of the runs.
-  std::vector<std::pair<std::uint64_t, double>> seeded_results(const std::string& key) const;
+  /// The test score ("mse") that counts, of every run that has one, with the seeds: of the weights that validation
+  /// chose, where it chose some (ResultFile::chosen_test).
+  std::vector<std::pair<std::uint64_t, double>> seeded_tests(const std::string& score) const;
+  std::vector<double> tests(const std::string& score) const;
 };
 
 /// Groups in the order in which their first runs are given, each with a name of its own.

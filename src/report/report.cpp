@@ -69,21 +69,22 @@ ReportTable results_table(const std::vector<RunGroup>& groups) {
   ReportTable table{
       .title = "Results",
       .note =
-          "Mean ± deviation over the finished seeds. The test is made once, at the end, with the last "
-          "weights and with those of the lowest validation loss; nothing is chosen on test data. The test error of a "
+          "Mean ± deviation over the finished seeds. The test is made once, at the end, with the weights of the lowest "
+          "validation loss where the run was validated, and beside it with the last weights; nothing is chosen on test "
+          "data. The test error of a "
           "stream is "
           "that of all its forecasts, each made before its answer was seen.",
       .columns = {"run", "learner", "cell", "seeds", "iterations", "test " + metric,
-                  "test " + metric + ", best validation", "best validation loss", "train loss", "naive baseline"},
+                  "test " + metric + ", last weights", "best validation loss", "train loss", "naive baseline"},
       .rows = {},
       .text_columns = 3};
   for (const RunGroup& group : groups) {
     const RunRecord& first = group.runs.front();
-    table.rows.push_back(
-        {group.name, first.option("learner.name"), first.result.text("cell"), seeds_text(group),
-         spread_text(group.results("iterations")), spread_text(group.results("metrics.test_" + metric)),
-         spread_text(group.results("best.test_" + metric)), spread_text(group.results("best.validation_loss")),
-         spread_text(group.results("train_loss")), spread_text(group.results("baseline"))});
+    table.rows.push_back({group.name, first.option("learner.name"), first.result.text("cell"), seeds_text(group),
+                          spread_text(group.results("iterations")), spread_text(group.tests(metric)),
+                          spread_text(group.results("metrics.test_" + metric)),
+                          spread_text(group.results("best.validation_loss")), spread_text(group.results("train_loss")),
+                          spread_text(group.results("baseline"))});
   }
   return table;
 }
@@ -106,11 +107,11 @@ ReportTable cost_table(const std::vector<RunGroup>& groups) {
 }
 
 /// The t test over the seeds that both groups have.
-Comparison paired_by_seed(const RunGroup& first, const RunGroup& second, const std::string& key) {
+Comparison paired_by_seed(const RunGroup& first, const RunGroup& second, const std::string& metric) {
   std::map<std::uint64_t, double> known;
-  for (const auto& [seed, value] : first.seeded_results(key)) known[seed] = value;
+  for (const auto& [seed, value] : first.seeded_tests(metric)) known[seed] = value;
   std::vector<double> left, right;
-  for (const auto& [seed, value] : second.seeded_results(key))
+  for (const auto& [seed, value] : second.seeded_tests(metric))
     if (const auto found = known.find(seed); found != known.end()) {
       left.push_back(found->second);
       right.push_back(value);
@@ -119,9 +120,10 @@ Comparison paired_by_seed(const RunGroup& first, const RunGroup& second, const s
 }
 
 ReportTable comparison_table(const std::vector<RunGroup>& groups) {
-  const std::string metric = common_metric(groups), key = "metrics.test_" + metric;
+  const std::string metric = common_metric(groups);
   ReportTable table{.title = "Compared with " + groups.front().name,
-                    .note = fmt::format("Differences of the mean test {} with their standard errors. Welch's t test "
+                    .note = fmt::format("Differences of the mean test {} (of the weights that validation chose, where "
+                                        "it chose some) with their standard errors. Welch's t test "
                                         "takes the seeds as independent, the paired one compares equal seeds; p is "
                                         "two-sided and not corrected for the number of comparisons.",
                                         metric),
@@ -134,8 +136,8 @@ ReportTable comparison_table(const std::vector<RunGroup>& groups) {
                : number_text(comparison.difference);
   };
   for (std::size_t i = 1; i < groups.size(); ++i) {
-    const Comparison apart = welch(groups.front().results(key), groups[i].results(key));
-    const Comparison pairs = paired_by_seed(groups.front(), groups[i], key);
+    const Comparison apart = welch(groups.front().tests(metric), groups[i].tests(metric));
+    const Comparison pairs = paired_by_seed(groups.front(), groups[i], metric);
     table.rows.push_back({groups[i].name, difference_text(apart), number_text(apart.t),
                           number_text(apart.degrees_of_freedom), number_text(apart.p), difference_text(pairs),
                           number_text(pairs.p)});

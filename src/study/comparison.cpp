@@ -87,6 +87,9 @@ std::string contender_json(const Contender& contender) {
   const Summary test = summary_of(contender.values(&Outcome::test_metric));
   object["test_mean"] = test.mean;
   object["test_deviation"] = test.count > 1 ? test.deviation : 0;
+  const Summary last = summary_of(contender.values(&Outcome::last_test_metric));
+  object["last_test_mean"] = last.mean;
+  object["last_test_deviation"] = last.count > 1 ? last.deviation : 0;
   object["seconds_mean"] = summary_of(contender.values(&Outcome::seconds)).mean;
   return object.dump();
 }

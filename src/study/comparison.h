@@ -34,7 +34,8 @@ struct Contender {
 std::vector<Contender> make_contenders(const ComparisonRequest& request);
 /// The task's metric; "metric" where no run has an answer.
 std::string metric_of(const std::vector<Contender>& contenders);
-/// One JSON object: the runs, failures, mean and deviation of the test metric, mean time.
+/// One JSON object: the runs, failures, mean and deviation of the test metric (of the weights that validation chose,
+/// where it chose some), the same of the last weights, mean time.
 std::string contender_json(const Contender& contender);
 
 }  // namespace throughtime

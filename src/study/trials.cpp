@@ -32,8 +32,9 @@ Outcome read_outcome(const RunDirectory& directory) {
   outcome.best_iteration = std::isfinite(best) ? static_cast<std::int64_t>(best) : outcome.iterations;
   outcome.validation_loss = result.number("best.validation_loss");
   outcome.validation_metric = result.number("best.validation_" + outcome.metric);
-  outcome.test_loss = result.number("metrics.test_loss");
-  outcome.test_metric = result.number("metrics.test_" + outcome.metric);
+  outcome.test_loss = result.chosen_test("loss");
+  outcome.test_metric = result.chosen_test(outcome.metric);
+  outcome.last_test_metric = result.number("metrics.test_" + outcome.metric);
   return outcome;
 }
 

@@ -21,8 +21,10 @@ struct Outcome {
   double train_loss = std::numeric_limits<double>::quiet_NaN();
   double validation_loss = std::numeric_limits<double>::quiet_NaN();  // of the best validation
   double validation_metric = std::numeric_limits<double>::quiet_NaN();
+  // Of the weights that validation chose, where it chose some, else of the last ones.
   double test_loss = std::numeric_limits<double>::quiet_NaN();
   double test_metric = std::numeric_limits<double>::quiet_NaN();
+  double last_test_metric = std::numeric_limits<double>::quiet_NaN();  // of the last weights
   bool interrupted = false;
 };
 

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
+#include "core/files.h"
 #include "data/sets.h"
 #include "tasks/columns.h"
+#include "tasks/event_inputs.h"
 #include "tasks/model_names.h"
 #include "tasks/point_scores.h"
 #include "tasks/shared_options.h"
@@ -46,8 +47,8 @@ EventFiles files_of(const PointProcessConfig& config) {
            "task.point_process.files must name one file, two (train, test) or three (train, validation, test), got {}",
            files.paths.size());
   for (const std::string& path : files.paths)
-    if (path != "-" && !std::filesystem::is_regular_file(path))
-      refuse(speaker, "cannot read {}: there is no such file; task.point_process.files must name CSV files", path);
+    if (const std::string trouble = file_trouble(path); path != "-" && !trouble.empty())
+      refuse(speaker, "cannot read {}: {}; task.point_process.files must name CSV files", path, trouble);
   return files;
 }
 
@@ -77,15 +78,14 @@ float scaled(double interval, double scale) {
 void EventRows::add(const EventSequences& events, double scale) {
   for (std::size_t sequence = 0; sequence < events.sequences(); ++sequence) {
     const std::size_t begin = events.begins[sequence], end = events.begins[sequence + 1];
-    float before = 0;  // time since the last event
     for (std::size_t event = begin; event + 1 < end; ++event) {
       const float after = scaled(events.times[event + 1] - events.times[event], scale);
       first.push_back(event == begin);
       marks.push_back(events.marks[event]);
       next_marks.push_back(events.marks[event + 1]);
-      inputs.insert(inputs.end(), {event == begin ? 1.0f : 0.0f, before});
+      const std::array<float, features> read = event_inputs(events, event, event == begin, scale);
+      inputs.insert(inputs.end(), read.begin(), read.end());
       intervals.push_back(after);
-      before = after;
     }
   }
 }
@@ -116,6 +116,11 @@ class PointProcessTask final : public ColumnTask {
     if (config_.published_metric)
       all.insert(all.end(), {Metric::published_nll, Metric::published_time_rmse, Metric::published_mark_error});
     return all;
+  }
+
+  std::vector<std::string> notes() const override {
+    if (marks() != 1 || marks_.token(0) != unmarked) return {};
+    return {"the files have no column `mark`: all events are alike"};
   }
 
   double baseline() const override { return baselines(baseline_split()).front(); }
@@ -223,6 +228,11 @@ class PointProcessTask final : public ColumnTask {
 };
 
 }  // namespace
+
+std::array<float, features> event_inputs(const EventSequences& events, std::size_t event, bool first, double scale) {
+  if (first) return {1.0f, 0.0f};
+  return {0.0f, scaled(events.times[event] - events.times[event - 1], scale)};
+}
 
 void describe(PointProcessConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));

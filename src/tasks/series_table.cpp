@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/files.h"
 #include "core/names.h"
 #include "data/csv.h"
 #include "data/npy.h"
@@ -25,15 +26,6 @@ std::vector<std::string> numbered(std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
   return names;
-}
-
-/// The ending that tells the format, without .gz and .xz, in small letters.
-std::string ending_of(const std::string& path) {
-  std::filesystem::path name = std::filesystem::path(path).filename();
-  if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
-  std::string ending = name.extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
 }
 
 SeriesTable from_csv(const std::string& path, char delimiter, HeaderLine header,
@@ -61,15 +53,26 @@ SeriesTable from_raw(const std::string& path, int channels) {
 
 }  // namespace
 
-SeriesTable read_series(const std::string& path, const SeriesConfig& config, const std::vector<std::string>& columns) {
+std::string npz_file_of(const std::string& path) {
   const std::size_t colon = path.rfind(".npz:");
-  const std::string file = colon == std::string::npos ? path : path.substr(0, colon + 4);
+  return colon == std::string::npos ? path : path.substr(0, colon + 4);
+}
+
+std::string data_ending_of(const std::string& path) {
+  std::filesystem::path name = std::filesystem::path(npz_file_of(path)).filename();
+  if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
+  std::string ending = name.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+SeriesTable read_series(const std::string& path, const SeriesConfig& config, const std::vector<std::string>& columns) {
+  const std::string file = npz_file_of(path);
   if (file.empty()) refuse("series", "task.series.path must name a file (CSV, NPY, NPZ, WAV or raw float32)");
-  if (file != "-" && !std::filesystem::is_regular_file(file))
-    refuse("series",
-           "cannot read {}: there is no such file; name it with task.series.path (--set task.series.path=FILE)", file);
-  if (colon != std::string::npos) return from_array(read_npz(file, path.substr(colon + 5)), path);
-  const std::string ending = ending_of(file);
+  if (const std::string trouble = file_trouble(file); file != "-" && !trouble.empty())
+    refuse("series", "cannot read {}: {}; name it with task.series.path (--set task.series.path=FILE)", file, trouble);
+  if (file != path) return from_array(read_npz(file, path.substr(file.size() + 1)), path);
+  const std::string ending = data_ending_of(file);
   if (file == "-" || ending == ".csv" || ending == ".txt")
     return from_csv(file, delimiter_of("series", config.delimiter), config.header, columns);
   if (ending == ".tsv") return from_csv(file, '\t', config.header, columns);

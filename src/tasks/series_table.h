@@ -20,6 +20,12 @@ struct SeriesTable {
 /// .bin; config.channels numbers per step), packed or not. `columns` are the wanted ones; none: all.
 SeriesTable read_series(const std::string& path, const SeriesConfig& config, const std::vector<std::string>& columns);
 
+/// The ending that tells the format of a file: in small letters, without .gz and .xz, of `file.npz:name` that of the
+/// file.
+std::string data_ending_of(const std::string& path);
+/// `file.npz` of `file.npz:name`; of another path the path itself.
+std::string npz_file_of(const std::string& path);
+
 /// Those columns of a table, in this order; refuses a name that it does not have.
 SeriesTable select_columns(const SeriesTable& table, const std::vector<std::string>& columns, const std::string& path);
 

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
+#include "core/files.h"
 #include "data/sets.h"
 #include "tasks/columns.h"
 #include "tasks/model_names.h"
 #include "tasks/shared_options.h"
 #include "tasks/shares.h"
+#include "tasks/text_options.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 #include "throughtime/options.h"
@@ -26,18 +27,15 @@ struct Corpus {
 };
 
 Corpus files_corpus(const TextConfig& config) {
-  const bool words = config.unit == TextUnit::word;
   if (config.files.size() != 1 && config.files.size() != 3)
     refuse("text", "task.text.files must name one file, or three (train, validation, test), got {}",
            config.files.size());
   for (const std::string& path : config.files)
-    if (path != "-" && !std::filesystem::is_regular_file(path))
-      refuse("text", "cannot read {}: there is no such file; name it with task.text.files (--set task.text.files=FILE)",
-             path);
+    if (const std::string trouble = file_trouble(path); path != "-" && !trouble.empty())
+      refuse("text", "cannot read {}: {}; name it with task.text.files (--set task.text.files=FILE)", path, trouble);
   Corpus corpus;
   corpus.paths = config.files;
-  corpus.options.unit = words ? TokenUnit::words : TokenUnit::characters;
-  corpus.options.end_of_line = words ? "<eos>" : "\n";
+  corpus.options = text_options(config);
   return corpus;
 }
 
@@ -45,17 +43,12 @@ Corpus corpus_of(const TextConfig& config) {
   if (config.corpus == TextCorpus::files) return files_corpus(config);
   const bool words = config.unit == TextUnit::word;
   const std::string directory = data_directory(config.data);
-  Corpus corpus;
-  corpus.options.unit = words ? TokenUnit::words : TokenUnit::characters;
+  Corpus corpus{.paths = {}, .options = text_options(config)};
   const auto add = [&](const std::string& path) { corpus.paths.push_back(require_data_file(directory, path)); };
   if (config.corpus == TextCorpus::ptb) {
-    // The character files hold characters with spaces between them: words of one letter to the reader.
-    corpus.options.unit = TokenUnit::words;
-    corpus.options.end_of_line = "<eos>";
     for (const char* part : {"train", "valid", "test"})
       add(fmt::format("ptb/ptb.{}{}.txt", words ? "" : "char.", part));
   } else if (config.corpus == TextCorpus::wikitext_2) {
-    corpus.options.end_of_line = words ? "<eos>" : "\n";
     for (const char* part : {"train", "valid", "test"}) add(fmt::format("wikitext-2/wiki.{}.tokens", part));
   } else if (const std::string whole = find_data_file(directory, "text8/text8"); !whole.empty()) {
     corpus.paths.push_back(whole);
@@ -140,6 +133,19 @@ class TextTask final : public ColumnTask {
 };
 
 }  // namespace
+
+TextOptions text_options(const TextConfig& config) {
+  TextOptions options;
+  const bool words = config.unit == TextUnit::word;
+  options.unit = words ? TokenUnit::words : TokenUnit::characters;
+  if (config.corpus == TextCorpus::text8) return options;
+  options.end_of_line = words ? "<eos>" : "\n";
+  if (config.corpus != TextCorpus::ptb) return options;
+  // The character files hold characters with spaces between them: words of one letter to the reader.
+  options.unit = TokenUnit::words;
+  options.end_of_line = "<eos>";
+  return options;
+}
 
 void describe(TextConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));

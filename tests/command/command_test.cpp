@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -76,6 +77,59 @@ TEST_F(Command, TrainPrintsATableOnStdoutAndProgressOnStderr) {
   EXPECT_NE(outcome.err.find("tape"), std::string::npos);
   EXPECT_NE(outcome.err.find("first: 10/20 iterations"), std::string::npos) << outcome.err;
   EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+}
+
+TEST_F(Command, TheResultIsThatOfTheWeightsThatValidationChose) {
+  const Outcome outcome = run("train " + config_file(tiny) +
+                              " --set train.evaluate_every=1 --set optimizer.rate=0.5 --set train.patience=3");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const nlohmann::json result = nlohmann::json::parse(testing::text_of(path("runs/tiny/result.json")));
+  const std::string best = fmt::format("{:.5f}", result.at("best").at("test_mse").get<double>());
+  const std::string last = fmt::format("{:.5f}", result.at("metrics").at("test_mse").get<double>());
+  ASSERT_NE(best, last);
+  EXPECT_LT(outcome.out.find("test, best validation"), outcome.out.find("test, last weights")) << outcome.out;
+  EXPECT_LT(outcome.out.find("mse " + best), outcome.out.find("mse " + last)) << outcome.out;
+  EXPECT_NE(outcome.err.find("test mse " + best + " (best validation, iteration "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("); last weights " + last), std::string::npos) << outcome.err;
+  const Outcome compared =
+      run("compare tiny.toml --learners bptt --set train.evaluate_every=1 --set optimizer.rate=0.5 "
+          "--set train.patience=3 --set train.seed=1 --quiet");
+  EXPECT_EQ(compared.code, 0) << compared.err;
+  EXPECT_LT(compared.out.find("test mse"), compared.out.find("last weights")) << compared.out;
+  EXPECT_LT(compared.out.find(best), compared.out.find(last)) << compared.out;
+}
+
+TEST_F(Command, WhatIsLongerThanTheDataIsSaid) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += std::to_string(i % 5) + "\n";
+  testing::write_text(path("short.csv"), text);
+  const std::string series =
+      "[task]\nname = \"series\"\nseries.path = \"short.csv\"\nseries.length = 50\n[model]\nhidden = "
+      "2\n[train]\niterations = 1\nbatch = 2\n";
+  const Outcome cut = run("train " + config_file(series, "short"));
+  EXPECT_EQ(cut.code, 0) << cut.err;
+  EXPECT_NE(cut.err.find("task.series.length = 50 is longer than the 34 steps of a row (train.batch = 2 rows): windows "
+                         "have 34"),
+            std::string::npos)
+      << cut.err;
+  const Outcome fits = run("train --force short.toml --set task.series.length=34");
+  EXPECT_EQ(fits.err.find("is longer than"), std::string::npos) << fits.err;
+  const std::string tbptt =
+      " --set learner.name=tbptt --set learner.tbptt.preset=plain --set learner.tbptt.truncation=";
+  const Outcome whole = run("train --force " + config_file(tiny) + tbptt + "5");
+  EXPECT_NE(whole.err.find("learner.tbptt.truncation = 5 is longer than the 4 steps of a sequence"), std::string::npos)
+      << whole.err;
+  EXPECT_EQ(run("train --force tiny.toml" + tbptt + "4").err.find("is longer than"), std::string::npos);
+}
+
+TEST_F(Command, HelpNamesTheEnginesThatCanBeUsed) {
+  const nlohmann::json engines = nlohmann::json::parse(run("list engines --json").out);
+  for (const char* command : {"reproduce", "compare"}) {
+    const std::string help = run(std::string(command) + " --help").out;
+    for (const nlohmann::json& engine : engines)
+      EXPECT_NE(help.find(engine.at("name").get<std::string>()), std::string::npos) << help;
+    EXPECT_EQ(help.find("cuda") == std::string::npos, engines.size() == 2) << help;
+  }
 }
 
 TEST_F(Command, TrainQuietIsSilentOnStderr) {

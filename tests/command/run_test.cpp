@@ -155,6 +155,21 @@ TEST_F(Runs, ARunThatDivergedSaysSo) {
   EXPECT_NE(text_of(path("page.html")).find("1, 1 diverged"), std::string::npos);
 }
 
+TEST_F(Runs, ALossBeyondAllBoundsIsAFailure) {
+  // Weights of a hundred thousand: the loss is finite and says nothing.
+  config_file(
+      "[task]\nname = \"add\"\nadd.length = 20\n[model]\ncell = \"rnn_relu\"\nhidden = 4\n[optimizer]\nname = "
+      "\"adam\"\n"
+      "rate = 100000.0\n[train]\niterations = 3\nbatch = 4\n[run]\nengine = \"reference\"\n",
+      "wild");
+  const Outcome outcome = run("train wild.toml --quiet");
+  EXPECT_EQ(outcome.code, 1) << outcome.out << outcome.err;
+  EXPECT_NE(outcome.out.find(", diverged"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.err.find("[train] wild ended with a test mse of "), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(": that is no result\n"), std::string::npos) << outcome.err;
+  EXPECT_NE(text_of(path("runs/wild/result.json")).find("\"diverged\":true"), std::string::npos);
+}
+
 TEST_F(Runs, AnExistingRunIsNotOverwritten) {
   config_file(tiny);
   EXPECT_EQ(run("train --quiet tiny.toml").code, 0);

@@ -77,6 +77,9 @@ TEST(Csv, FindsItsWayAmongVeryManyColumns) {
 TEST(Csv, PicksColumnsByNameInTheOrderAskedFor) {
   EXPECT_EQ(read("a,b,c\n1,2,3\n4,5,6\n", {.columns = {"c", "a"}}).values, (Values{3, 1, 6, 4}));
   EXPECT_EQ(read("1,2,3\n4,5,6\n", {.columns = {"1"}}).values, (Values{2, 5}));
+  EXPECT_EQ(read("a,b,c\n1,2,3\n4,5,6\n", {.columns = {"2", "a"}}).values, (Values{3, 1, 6, 4})) << "or by number";
+  EXPECT_EQ(read("a,0\n1,2\n", {.columns = {"0"}}).values, (Values{2})) << "a name comes before a number";
+  EXPECT_REFUSED(read("a,b\n1,2\n", {.columns = {"2"}}), "[csv] file: unknown column '2'; known: a, b");
   EXPECT_REFUSED(read("HUFL,OT\n1,2\n", {.columns = {"TO"}}), "[csv] file: unknown column 'TO'; did you mean 'OT'?");
   EXPECT_REFUSED(read("a,a\n1,2\n", {.columns = {"a"}}), "two columns have the name 'a'");
   EXPECT_REFUSED(read("date,a\nmonday,2\n", {.columns = {"date"}}), "file:2: column 'date': 'monday' is no number");

@@ -98,6 +98,20 @@ TEST(Npy, RefusesNumbersThatAreNotFinite) {
   EXPECT_REFUSED(values_of(npy(header("<f8", "(1,)"), little(std::bit_cast<std::uint64_t>(1e300), 8))), "not finite");
 }
 
+TEST(Npy, WhatIsWrittenIsRead) {
+  const std::vector<double> numbers = {1, -2.5, 1e-3, 4, 5, 6};
+  const std::string bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
+  for (const std::size_t columns : {1, 2, 6}) {
+    const std::string header = npy_header(6 / columns, columns);
+    EXPECT_EQ(header.size() % 64, 0u);
+    const NumberArray array = read_npy(*stream_of(header + bytes));
+    EXPECT_EQ(array.shape,
+              columns == 1 ? (std::vector<std::size_t>{6}) : (std::vector<std::size_t>{6 / columns, columns}));
+    EXPECT_EQ(array.values, (std::vector<float>(numbers.begin(), numbers.end())));
+  }
+  EXPECT_EQ(npy_header(123456789012345, 1000000).size() % 64, 0u);
+}
+
 TEST(Npz, ReadsStoredAndDeflatedMembers) {
   for (const char* name : {"npz/stored.npz", "npz/deflated.npz", "npz/streamed.npz"}) {
     const NumberArray x = read_npz(corpus(name), "x"), y = read_npz(corpus(name), "y");

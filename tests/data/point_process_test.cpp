@@ -70,12 +70,27 @@ TEST(EventTable, RefusesWhatIsWrongWithItsLine) {
   EXPECT_REFUSED(table("time,mark\n1,x\n2,z\n", frozen({"x", "y"})),
                  "file:3: event 2: unknown mark 'z'; known: 'x', 'y'");
   EXPECT_REFUSED(table("time,mark\n1,x,3\n"), "file:2: the row has 3 fields instead of 2");
-  EXPECT_REFUSED(table("time,type\n1,x\n"), "file:1: the first line must name the columns time and mark");
+  EXPECT_REFUSED(
+      table("tme,mark\n1,x\n"),
+      "file:1: the first line must name the column time (and may name mark and sequence), got 'tme', 'mark'");
   EXPECT_REFUSED(table("1,2\n3,4\n"), "got '1', '2'");
   EXPECT_REFUSED(table("time,mark,time\n1,x,2\n"), "two columns have the name 'time'");
   EXPECT_REFUSED(table("time,mark\n"), "no event follows it");
   EXPECT_REFUSED(table(""), "the file is empty");
   EXPECT_REFUSED(table("time,mark,sequence\n1,x,a\n1,x,b\n2,x,a\n"), "file:4: sequence 'a' goes on after another one");
+}
+
+TEST(EventTable, WithoutMarksAllEventsAreAlike) {
+  Vocabulary known;
+  const EventSequences events = read_event_table(*stream_of("sequence,time\na,1\na,2\nb,0\n"), known);
+  EXPECT_EQ(events.times, (Numbers{1, 2, 0}));
+  EXPECT_EQ(events.marks, (Ids{0, 0, 0}));
+  EXPECT_EQ(events.begins, (Places{0, 2, 3}));
+  ASSERT_EQ(known.size(), 1u);
+  EXPECT_EQ(known.token(0), unmarked);
+  EXPECT_EQ(table("time\n1\n", frozen({"event"})).marks, (Ids{0}));
+  EXPECT_REFUSED(table("time\n1\n", frozen({"x", "y"})),
+                 "file:1: there is no column mark, and the events of the training data have marks");
 }
 
 TEST(EventTable, ReadsPackedFiles) {

@@ -92,6 +92,42 @@ TEST(Wav, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(read(frame), "byte 32: frames must have 4 bytes, have 3");
 }
 
+TEST(Wav, InPartsItIsWhatItIsAtOnce) {
+  std::string bytes;
+  for (std::uint32_t i = 0; i < 14; ++i)
+    bytes += little(std::bit_cast<std::uint32_t>(0.125f * static_cast<float>(i)), 4);
+  for (const bool streamed : {false, true}) {
+    const std::string file =
+        riff(format(3, 2, 8000, 32) + "data" + little(streamed ? 0xffffffff : bytes.size(), 4) + bytes);
+    for (const std::uint64_t frames : {1, 2, 3, 7, 100}) {
+      const auto stream = stream_of(file);
+      WavReader reader(*stream);
+      EXPECT_EQ(reader.frames().value_or(0), streamed ? 0u : 7u);
+      Values all;
+      for (Values part = reader.read(frames); !part.empty(); part = reader.read(frames)) {
+        EXPECT_LE(part.size(), 2 * frames);
+        all.insert(all.end(), part.begin(), part.end());
+      }
+      EXPECT_EQ(all, read(file).samples) << frames;
+    }
+  }
+}
+
+TEST(Wav, WhatIsWrittenIsRead) {
+  const Values samples = {0.5f, -3.25f, 1e-8f, 0.0f};
+  std::string bytes;
+  for (const float sample : samples) bytes += little(std::bit_cast<std::uint32_t>(sample), 4);
+  for (const std::optional<std::uint64_t> frames : {std::optional<std::uint64_t>(2), std::optional<std::uint64_t>()}) {
+    const Audio audio = read(wav_header(48000, 2, frames) + bytes);
+    EXPECT_EQ(audio.rate, 48000);
+    EXPECT_EQ(audio.channels, 2);
+    EXPECT_EQ(audio.samples, samples);
+  }
+  EXPECT_EQ(wav_header(8000, 1, 1).substr(4, 4), little(40, 4));
+  // More than the format counts is said to go on to the end.
+  EXPECT_EQ(wav_header(8000, 1, std::uint64_t{1} << 31), wav_header(8000, 1, std::nullopt));
+}
+
 TEST(Raw, ReadsFloatsAndRefusesParts) {
   const std::string one = little(std::bit_cast<std::uint32_t>(1.25f), 4);
   EXPECT_EQ(read_float32(*stream_of(one + one)), (Values{1.25f, 1.25f}));

@@ -39,6 +39,24 @@ TEST(Page, HasResultsComparisonsCostsDifferencesAndConfigurations) {
   EXPECT_NE(html.find("Environment of bptt, fptt"), std::string::npos);
 }
 
+TEST(Page, TheTestOfTheWeightsThatValidationChoseIsTheResult) {
+  ScratchDirectory scratch;
+  for (const int seed : {1, 2, 3}) {
+    write_run(scratch, fmt::format("bptt-{}", seed), {.seed = seed, .test = seed + 9.0, .best_test = seed + 1.0});
+    write_run(scratch, fmt::format("fptt-{}", seed), {.learner = "fptt", .seed = seed, .test = 2.0 * seed});
+  }
+  const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {.figures = false});
+  const std::vector<std::string>& bptt = report.tables[0].rows[0];
+  EXPECT_EQ(report.tables[0].columns[5], "test mse");
+  EXPECT_EQ(bptt[5], "3 ± 1");
+  EXPECT_EQ(report.tables[0].columns[6], "test mse, last weights");
+  EXPECT_EQ(bptt[6], "11 ± 1");
+  EXPECT_EQ(report.tables[0].rows[1][5], "4 ± 2") << "without validations the last weights are all there is";
+  // The t tests are of the same numbers: 4 - 3, not 4 - 11.
+  EXPECT_TRUE(report.tables[1].rows[0][1].starts_with("1 ±")) << report.tables[1].rows[0][1];
+  EXPECT_TRUE(report.tables[1].rows[0][5].starts_with("1 ±")) << report.tables[1].rows[0][5];
+}
+
 TEST(Page, AsksForNothingFromOutside) {
   ScratchDirectory scratch;
   std::string html = html_of(make_report(some_groups(scratch), {}));

@@ -15,6 +15,7 @@ struct WrittenRun {
   int seed = 1;
   double test = 0.5;
   std::vector<double> losses = {2, 1};  // one for every ten iterations
+  double best_test = -1;                // of the weights that validation chose; below 0: there were no validations
 };
 
 /// Writes the files that a finished run of the mean squared error leaves.
@@ -31,11 +32,13 @@ inline void write_run(const ScratchDirectory& scratch, const std::string& direct
                            run.losses[i], 0.5 * static_cast<double>(i + 1));
   scratch.write(directory + "/metrics.jsonl", metrics);
   scratch.write(directory + "/environment.json", "{\"version\":\"0.1.0\",\"libraries\":{\"fmt\":\"9.1.0\"}}\n");
-  scratch.write(directory + "/result.json",
-                fmt::format("{{\"name\":\"run\",\"iterations\":{},\"updates\":100,\"seconds\":2.0,\"metric\":\"mse\","
-                            "\"baseline\":0.167,\"metrics\":{{\"test_loss\":{},\"test_mse\":{}}},\"best\":{{}},\"end\":"
-                            "\"finished\"}}\n",
-                            10 * run.losses.size(), run.test, run.test));
+  const std::string best = run.best_test < 0 ? "" : fmt::format("\"test_mse\":{}", run.best_test);
+  scratch.write(
+      directory + "/result.json",
+      fmt::format("{{\"name\":\"run\",\"iterations\":{},\"updates\":100,\"seconds\":2.0,\"metric\":\"mse\","
+                  "\"baseline\":0.167,\"metrics\":{{\"test_loss\":{},\"test_mse\":{}}},\"best\":{{{}}},\"end\":"
+                  "\"finished\"}}\n",
+                  10 * run.losses.size(), run.test, run.test, best));
 }
 
 }  // namespace throughtime::testing

@@ -39,9 +39,10 @@ TEST(Comparison, EveryLearnerRunsTheSameSeeds) {
 TEST(Comparison, RunsThatFailedHaveNoNumbers) {
   Contender contender{"bptt", {}};
   EXPECT_EQ(metric_of({contender}), "metric");
-  contender.outcomes = {{.run = "a", .metric = "mse", .iterations = 3, .seconds = 2, .test_metric = 1},
-                        {.run = "b", .metric = "mse", .iterations = 4, .seconds = 4, .test_metric = 3},
-                        {.run = "c", .failure = "it broke", .test_metric = 100}};
+  contender.outcomes = {
+      {.run = "a", .metric = "mse", .iterations = 3, .seconds = 2, .test_metric = 1, .last_test_metric = 5},
+      {.run = "b", .metric = "mse", .iterations = 4, .seconds = 4, .test_metric = 3, .last_test_metric = 9},
+      {.run = "c", .failure = "it broke", .test_metric = 100}};
   EXPECT_EQ(contender.values(&Outcome::test_metric), (std::vector<double>{1, 3}));
   EXPECT_EQ(contender.failures(), 1u);
   EXPECT_EQ(contender.sample().iterations, 4);
@@ -49,6 +50,7 @@ TEST(Comparison, RunsThatFailedHaveNoNumbers) {
   const auto json = nlohmann::json::parse(contender_json(contender));
   EXPECT_EQ(json["test_mean"], 2);
   EXPECT_DOUBLE_EQ(json["test_deviation"], std::sqrt(2.0));
+  EXPECT_EQ(json["last_test_mean"], 7);
   EXPECT_EQ(json["seconds_mean"], 3);
   EXPECT_EQ(json["runs"].size(), 3u);
   EXPECT_EQ(json["failures"][0], "it broke");

@@ -7,6 +7,7 @@
 #include "study/tiny.h"
 #include "support/errors.h"
 #include "support/scratch.h"
+#include "train/run/result_file.h"
 
 namespace throughtime {
 namespace {
@@ -36,6 +37,25 @@ TEST(Trials, AFinishedTrialIsNotRunAgain) {
   RunConfig other = tiny(directory / "a");
   other.optimizer.rate = 0.5;
   EXPECT_REFUSED(run_trial(other, counter, true), "another configuration");
+}
+
+TEST(Trials, TheTestThatCountsIsOfTheWeightsThatValidationChose) {
+  const ScratchDirectory directory;
+  RunConfig config = tiny(directory / "a");
+  config.optimizer.rate = 0.5;  // so high that the first validation may well be the best
+  config.train.evaluate_every = 1;
+  Counter counter;
+  const Outcome chosen = run_trial(config, counter, true);
+  const ResultFile result = read_result_file(directory / "a" / "result.json");
+  ASSERT_NE(result.number("best.test_mse"), result.number("metrics.test_mse"));
+  EXPECT_EQ(chosen.test_metric, result.number("best.test_mse"));
+  EXPECT_EQ(chosen.test_loss, result.number("best.test_loss"));
+  EXPECT_EQ(chosen.last_test_metric, result.number("metrics.test_mse"));
+  config = tiny(directory / "b");
+  config.train.evaluate_every = 0;
+  const Outcome last = run_trial(config, counter, true);
+  EXPECT_TRUE(std::isfinite(last.test_metric));
+  EXPECT_EQ(last.test_metric, last.last_test_metric);
 }
 
 TEST(Trials, AnInterruptedTrialGoesOn) {

@@ -46,6 +46,8 @@ void check_learner(const TbpttConfig& config, const Model& model, const StretchS
 std::unique_ptr<Learner> make_learner(const TbpttConfig& config, Trainee& trainee, const StretchShape& shape);
 StreamNeeds stream_needs(const TbpttConfig& config);
 void describe(TbpttConfig& config, OptionList& list);
+/// A truncation that is longer than a stretch.
+std::vector<std::string> learner_notes(const TbpttConfig& config, const StretchShape& shape);
 EstimateSettings estimate_settings(const TbpttConfig& config);
 
 /// Refuses settings that cannot work on stretches of that shape.

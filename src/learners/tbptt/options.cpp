@@ -1,5 +1,7 @@
 #include "learners/tbptt/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "learners/adaptive_tbptt/estimator.h"
@@ -23,6 +25,14 @@ void check_learner(const TbpttConfig& config, const Model& model, const StretchS
   check_chunks("tbptt", {config.chunk, config.ref_stream});
   window_lengths(config);
   if (config.estimate.logged > 0) check_estimates(config.estimate, model, shape);
+}
+
+std::vector<std::string> learner_notes(const TbpttConfig& config, const StretchShape& shape) {
+  const bool custom = config.preset == TbpttPreset::custom;
+  const int longest = custom ? config.steps : config.truncation;
+  if (longest <= shape.steps) return {};
+  return {fmt::format("learner.tbptt.{} = {} is longer than the {} steps of a sequence: nothing is cut off within it",
+                      custom ? "steps" : "truncation", longest, shape.steps)};
 }
 
 StreamNeeds stream_needs(const TbpttConfig& config) {

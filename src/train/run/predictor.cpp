@@ -2,10 +2,21 @@
 
 #include <charconv>
 
+#include "data/fields.h"
+#include "data/printable.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
 namespace throughtime {
+namespace {
+
+bool is_token_number(std::string_view text, int tokens, std::int32_t& id) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  return error == std::errc() && end == text.data() + text.size() && id >= 0 && id < tokens;
+}
+
+}  // namespace
+
 Predictor::Predictor(TrainedModel& trained)
     : engine_(trained.engine()),
       parameters_(trained.parameters()),
@@ -19,16 +30,24 @@ Predictor::Predictor(TrainedModel& trained)
   classifies_ = model.head().target == TargetKind::label_or_distribution;
 }
 
-std::int32_t Predictor::token_id(std::string_view token) const {
-  if (names_.vocabulary) {
-    for (const std::string_view known : {token, std::string_view("<unk>")})
-      if (const std::int32_t id = names_.vocabulary->find(known); id != Vocabulary::none) return id;
-    refuse("predict", "'{}' is not in the vocabulary of {} tokens", token, names_.vocabulary->size());
-  }
+std::int32_t Predictor::token_id(std::string_view text) const {
+  if (!names_.vocabulary) return token_number(text);
+  const Vocabulary& vocabulary = *names_.vocabulary;
+  std::string unescaped;
+  if (!unescape_token(text, unescaped)) unescaped.clear();
+  for (const std::string_view known : {text, std::string_view(unescaped), trimmed(text)})
+    if (const std::int32_t id = vocabulary.find(known); id != Vocabulary::none) return id;
+  std::int32_t id = Vocabulary::none;
+  if (is_token_number(trimmed(text), vocabulary_size_, id)) return id;
+  if (id = vocabulary.find("<unk>"); id != Vocabulary::none) return id;
+  refuse("predict", "{} is neither in the vocabulary of {} tokens nor the number of one", excerpt(text),
+         vocabulary.size());
+}
+
+std::int32_t Predictor::token_number(std::string_view text) const {
   std::int32_t id = -1;
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), id);
-  if (error != std::errc() || end != token.data() + token.size() || id < 0 || id >= vocabulary_size_)
-    refuse("predict", "a token must be a number from 0 to {}, got '{}'", vocabulary_size_ - 1, token);
+  if (!is_token_number(trimmed(text), vocabulary_size_, id))
+    refuse("predict", "a token must be a number from 0 to {}, got {}", vocabulary_size_ - 1, excerpt(text));
   return id;
 }
 

@@ -19,12 +19,19 @@ class Predictor {
   /// Names of the columns of a step, where the task has them.
   const std::vector<std::string>& input_names() const { return names_.inputs; }
   const std::vector<std::string>& output_names() const { return names_.outputs; }
+  const Model& model() const { return engine_.model(); }
+  const ModelNames& names() const { return names_; }
+  /// Null where tokens have no names.
+  const Vocabulary* vocabulary() const { return names_.vocabulary ? &*names_.vocabulary : nullptr; }
   bool reads_tokens() const { return vocabulary_size_ > 0; }
   int reals() const { return reals_; }
   bool classifies() const { return classifies_; }
 
-  /// The id of a token: a word of the vocabulary, else a number.
-  std::int32_t token_id(std::string_view token) const;
+  /// The id of a token: one of the vocabulary, as it is or as vocabulary.txt writes it (`\n`), else its number, else
+  /// the unknown token where the vocabulary has one.
+  std::int32_t token_id(std::string_view text) const;
+  /// The same of a number alone.
+  std::int32_t token_number(std::string_view text) const;
   /// Refuses a step that has not as many reals as the model reads.
   void require_width(const std::vector<double>& reals) const;
   /// A new sequence begins: the state is zero.

@@ -52,6 +52,11 @@ double ResultFile::number(const std::string& key) const {
   return digits.empty() || *end != '\0' ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
+double ResultFile::chosen_test(const std::string& score) const {
+  const double best = number("best.test_" + score);
+  return std::isnan(best) ? number("metrics.test_" + score) : best;
+}
+
 ResultFile read_result_file(const std::filesystem::path& path) {
   std::optional<Entries> entries = parse_entries(read_file(path));
   if (!entries) refuse("result", "{} is damaged: no JSON object", path.string());

@@ -26,6 +26,8 @@ struct ResultFile {
   std::string text(const std::string& key) const { return find_entry(entries, key); }
   /// "metrics.test_loss"; NaN where there is no such number.
   double number(const std::string& key) const;
+  /// A test score ("loss", "mse") of the weights that validation chose, where it chose some, else of the last ones.
+  double chosen_test(const std::string& score) const;
 };
 /// Refuses a file that is no JSON object.
 ResultFile read_result_file(const std::filesystem::path& path);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "throughtime/choice.h"
+#include "throughtime/header_line.h"
 #include "train/run/predictor.h"
 
 namespace throughtime {
@@ -17,14 +18,24 @@ constexpr auto names_of(LineFormat) { return choice_names("csv", "jsonl"); }
 struct Step {
   std::int32_t token = -1;
   std::vector<double> reals;
+  double time = 0;  // of an event
+};
+
+/// How lines hold steps.
+struct LineOptions {
+  LineFormat format = LineFormat::csv;
+  char delimiter = ',';                       // csv: between fields
+  HeaderLine header = HeaderLine::automatic;  // csv: the first line names the columns
+  bool numbered = false;                      // csv: training asked for columns by name or number
 };
 
 /// Turns lines into the steps that a model reads; the errors name the line. CSV: a line of numbers, the token first
-/// where there is one, and a first line may name the columns. JSON: [1, 2], {"input": [1, 2]}, "word", 17, or
-/// ["word", 1, 2].
+/// where there is one. A first line may name the columns: those of the training data are found by their names (else by
+/// their numbers), and nothing is asked of the others, which may hold text. JSON: [1, 2], {"input": [1, 2]}, "word", 17
+/// (a token's number), or ["word", 1, 2].
 class StepReader {
  public:
-  StepReader(const Predictor& predictor, LineFormat format) : predictor_(predictor), format_(format) {}
+  StepReader(const Predictor& predictor, const LineOptions& options) : predictor_(predictor), options_(options) {}
 
   /// Counts a line that holds no step.
   void skip() { ++line_; }
@@ -34,32 +45,15 @@ class StepReader {
  private:
   bool read_csv(const std::string& line, Step& step);
   bool read_json(const std::string& line, Step& step);
-  bool choose_columns(const std::vector<std::string>& names);
-  void pick(std::vector<double>& reals) const;
+  bool is_header(const std::vector<std::string>& fields) const;
+  void choose_named(const std::vector<std::string>& names);
+  void choose_numbered(std::size_t fields);
 
   const Predictor& predictor_;
-  LineFormat format_;
+  LineOptions options_;
   std::size_t line_ = 0;
-  std::vector<std::size_t> chosen_;  // columns that carry the names of the training data; empty: all, by their place
-};
-
-/// Turns predictions into lines: all outputs by name, or the `top` most probable classes (0: all outputs).
-class AnswerWriter {
- public:
-  /// Refuses `top` of a model that predicts numbers.
-  AnswerWriter(const Predictor& predictor, LineFormat format, int top);
-
-  /// Names of the columns; nothing for JSON.
-  std::string header() const;
-  std::string line(const std::vector<double>& predictions) const;
-
- private:
-  std::string csv_line(const std::vector<double>& predictions) const;
-  std::string json_line(const std::vector<double>& predictions) const;
-
-  const Predictor& predictor_;
-  LineFormat format_;
-  std::size_t top_;
+  bool chosen_ = false;               // whether columns_ has been made
+  std::vector<std::size_t> columns_;  // the model's numbers, by the place of their fields; empty: all, as they stand
 };
 
 }  // namespace throughtime

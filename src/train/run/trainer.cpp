@@ -108,6 +108,17 @@ std::string divergence(const RunResult& result) {
   return "";
 }
 
+bool exploded(const RunResult& result) {
+  constexpr double beyond = 1e6, beyond_guess = 1e3;
+  const RunPlan& plan = result.plan;
+  const std::optional<Evaluation>& test = chosen_test(result);
+  const double loss = test ? test->loss : result.train_loss;
+  if (loss > beyond_guess * plan.uniform_loss) return true;  // false where there are no classes
+  if (plan.higher_is_better || !(plan.baseline > 0)) return false;
+  if (test) return test->metric > beyond * plan.baseline;
+  return plan.metric == metric_name(Metric::mse) && loss > beyond * plan.baseline;
+}
+
 RunExtent extent_of(const RunConfig& config) {
   const std::unique_ptr<Task> task = make_saved_task(config, "");
   return measure(config.train, *task, Model(make_model_config(config.model, *task)));
@@ -151,6 +162,12 @@ std::vector<std::string> Trainer::notes() const {
   std::vector<std::string> notes = task_->notes();
   const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
   if (!choice.why.empty()) notes.push_back(choice.why);
+if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->steps())
+    notes.push_back(
+        fmt::format("task.{}.length = {} is longer than the {} steps of a row (train.batch = {} rows): windows have {}",
+                    config_.task.name, task_->steps(), row, config_.train.batch, row));
+  for (std::string& note : learner_notes(config_.learner, shape_of(*task_, config_.train)))
+    notes.push_back(std::move(note));
   int widest = 0;
   for (const Layer& layer : model_.layers()) widest = std::max(widest, layer.hidden);
   const bool narrow = config_.train.batch == 1 && widest <= 32;

@@ -93,9 +93,17 @@ struct RunResult {
   std::optional<Evaluation> best_test = {};        // of the parameters behind best_validation
 };
 
+/// The test that counts: of the weights that validation chose, where it chose some, else of the last ones.
+inline const std::optional<Evaluation>& chosen_test(const RunResult& result) {
+  return result.best_test ? result.best_test : result.test;
+}
+
 /// Whether the end of a run is no result: an error of a hundred times the naive baseline, or a loss of ten times that
 /// of a guess. Empty: it is one; else what is wrong, for people.
 std::string divergence(const RunResult& result);
+/// Whether even the test that counts (without one, the training loss) is so far off that the run has failed: a million
+/// times the naive baseline, or a thousand times the loss of a guess.
+bool exploded(const RunResult& result);
 
 /// Hears what a run does; the default hears nothing.
 class Observer {
