@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tasks/sequences.h"
+#include "tasks/sequence_set.h"
 
 namespace throughtime {
 

@@ -1,4 +1,4 @@
-#include "tasks/sequences.h"
+#include "tasks/sequence_set.h"
 
 #include <gtest/gtest.h>
 
