@@ -14,6 +14,7 @@
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/run_directory.h"
+#include "train/run/sequence_answers.h"
 #include "train/run/step_reader.h"
 
 namespace throughtime {
@@ -52,6 +53,13 @@ void answer_all(std::istream& input, Predictor& predictor, StepReader reader, co
   if (input.bad()) fail("predict", "cannot read all of the input: {}", std::strerror(errno));
 }
 
+/// One line for each sequence of a file that is read as in training.
+void answer_sequences(const LabelledSequences& sequences, Predictor& predictor, const SequenceAnswers& answers) {
+  show("{}", answers.header());
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    show("{}", answers.line(sequences.ids[i], predict_sequence(predictor, sequences, i)));
+}
+
 void predict(const PredictArguments& arguments) {
   if (RunDirectory(arguments.run).is_stream()) {
     if (arguments.top > 0 || arguments.best)
@@ -62,6 +70,12 @@ void predict(const PredictArguments& arguments) {
   const LineFormat output_format = arguments.output.empty() ? input_format : format_of(arguments.output);
   TrainedModel trained(arguments.run, arguments.best);
   Predictor predictor(trained);
+  const TaskType& task = find_task(trained.config().task.name);
+  if (task.read_sequences != nullptr && !arguments.input.empty() && arguments.format.empty()) {
+    const LabelledSequences sequences =
+        task.read_sequences(trained.config().task, predictor.input_names(), arguments.input);
+    return answer_sequences(sequences, predictor, SequenceAnswers(predictor, output_format, arguments.top));
+  }
   const AnswerWriter answers(predictor, output_format, arguments.top);
   std::ifstream file;
   if (!arguments.input.empty()) {
@@ -81,7 +95,8 @@ void add_predict_command(CLI::App& app) {
   const auto arguments = std::make_shared<PredictArguments>();
   command->add_option("run", arguments->run, "Directory of the run")->required();
   command->add_option("input", arguments->input,
-                      "File with one step per line, an empty line before a new sequence; else stdin");
+                      "File with one step per line, an empty line before a new sequence; else stdin. Of the task "
+                      "sequences: a file or folder as in training, without its targets");
   command->add_option("--format", arguments->format, "Of the input: csv or jsonl")->capture_default_str();
   command->add_option("--output", arguments->output, "Format of the output; else that of the input");
   command->add_option("--top", arguments->top, "Only the most probable classes")->check(CLI::NonNegativeNumber);

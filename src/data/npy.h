@@ -18,8 +18,18 @@ struct NumberArray {
 NumberArray read_npy(const std::string& path);
 NumberArray read_npy(ByteStream& stream);
 
+/// The same where entries are names: texts of either kind (U, S), in UTF-8, or numbers as one writes them.
+struct TextArray {
+  std::vector<std::size_t> shape;
+  std::vector<std::string> texts;
+};
+TextArray read_npy_texts(ByteStream& stream);
+
 /// The array of that name in an archive written by numpy.savez or numpy.savez_compressed.
 NumberArray read_npz(const std::string& path, const std::string& array_name);
 NumberArray read_npz(ByteStream& stream, const std::string& array_name);
+TextArray read_npz_texts(ByteStream& stream, const std::string& array_name);
+/// The names of all its arrays.
+std::vector<std::string> npz_names(ByteStream& stream);
 
 }  // namespace throughtime

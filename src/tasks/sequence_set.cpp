@@ -13,7 +13,9 @@
 namespace throughtime {
 namespace {
 
-/// Batches of whole sequences, laid end to end in one source: row b begins at b * T.
+/// Batches of whole sequences. Where all have T steps they lie end to end in one source: row b begins at b * T. Where
+/// lengths vary, each row is a source of its own, the batch is as long as its longest sequence, and all of them end
+/// together: what lies before a shorter one is padding, and its state is zero where it begins.
 class SequenceTask final : public Task {
  public:
   SequenceTask(std::string name, std::uint64_t seed, std::unique_ptr<SequenceSet> set)
@@ -23,11 +25,15 @@ class SequenceTask final : public Task {
   HeadConfig head() const override { return shape_.head; }
   int steps() const override { return shape_.length; }
   int loss_steps() const override { return shape_.length - shape_.first_loss; }
+  bool lengths_vary() const override { return shape_.lengths_vary; }
   bool terminal() const override { return shape_.one_target && shape_.first_loss == shape_.length - 1; }
   std::int64_t examples() const override { return set_->endless() ? 0 : set_->size(Split::train); }
   std::vector<Metric> metrics() const override { return set_->metrics(); }
   double baseline() const override { return set_->baseline(); }
+  std::vector<double> baselines(Split split) const override { return set_->baselines(split); }
   std::string baseline_text() const override { return set_->baseline_text(); }
+  std::vector<std::string> classes() const override { return set_->classes(); }
+  std::vector<std::string> notes() const override { return set_->notes(); }
   std::int64_t batches(Split split, int batch) const override { return order_.batches(split, batch); }
   bool has(Split split) const override { return set_->endless() || set_->size(split) > 0; }
   void save(const std::string& directory) const override { set_->save(directory); }
@@ -42,10 +48,13 @@ class SequenceTask final : public Task {
     for (; shown < batch; ++shown) {
       const std::int64_t number = order_.number(split, iteration, shown, batch);
       if (number < 0) break;
-      set_->write(split, static_cast<std::uint64_t>(number), shown, row_span(batch_, shown));
+      write(batch_, split, static_cast<std::uint64_t>(number), shown);
       if (!batch_.window.example.empty()) batch_.window.example[shown] = number;
     }
-    weigh(shown);
+    if (shape_.lengths_vary)
+      align(shown);
+    else
+      weigh(shown);
     batch_.window.mask_key = batch_mask_key(seed_, split, iteration);
     return batch_.window;
   }
@@ -69,9 +78,10 @@ class SequenceTask final : public Task {
     std::fill(window.weight.end() - rows, window.weight.end(), 1.0f);
     for (int row = 0; row < rows; ++row) {
       const auto sequence = static_cast<std::uint32_t>(row);
-      set_->write(Split::train, random.below(examples, draw, sequence, 0), row, row_span(places_, row));
-      const auto losses = static_cast<std::uint64_t>(loss_steps());
-      const int last = shape_.first_loss + static_cast<int>(random.below(losses, draw, sequence, 1));
+      const int length = write(places_, Split::train, random.below(examples, draw, sequence, 0), row);
+      const int losses = std::min(length, loss_steps());
+      const int last =
+          length - losses + static_cast<int>(random.below(static_cast<std::uint64_t>(losses), draw, sequence, 1));
       window.source[row] = row;
       window.start[row] = last + 1 - steps;
       if (last < steps) window.flags[elements(steps - 1 - last, rows) + row] = StepFlag::reset;
@@ -90,6 +100,29 @@ class SequenceTask final : public Task {
     std::vector<Source> sources;       // one of all rows, or one for each
     Window window;
   };
+
+  /// Writes the sequence that a row shows; returns its length.
+  int write(Store& store, Split split, std::uint64_t number, int row) {
+    const int length = set_->length(split, number);
+    set_->write(split, number, row, row_span(store, row, length));
+    if (shape_.lengths_vary) shorten(store, row, length);
+    return length;
+  }
+
+  /// The source of a row has as many steps as its sequence.
+  void shorten(Store& store, int row, int length) {
+    const auto first = elements(row, shape_.length), steps = elements(length);
+    const auto part = [&](const auto& numbers, std::size_t width) {
+      return std::span(numbers).subspan(first * width, steps * width);
+    };
+    Source& source = store.sources[row];
+    source.steps = steps;
+    source.values = part(store.values, elements(shape_.input.reals));
+    if (!store.tokens.empty()) source.tokens = part(store.tokens, 1);
+    if (shape_.one_target) return;
+    if (shape_.labels) source.labels = part(store.labels, 1);
+    source.target_values = part(store.targets, elements(source.target_width));
+  }
 
   void resize(Store& store, int batch, bool one_source) {
     const auto rows = elements(batch);
@@ -131,11 +164,13 @@ class SequenceTask final : public Task {
   }
 
   void resize_batch(int batch) {
-    resize(batch_, batch, true);
+    resize(batch_, batch, !shape_.lengths_vary);
     Window& window = batch_.window;
     const auto rows = elements(batch);
     window.steps = shape_.length;
     if (!set_->endless()) window.example.resize(rows);
+    window.source.resize(shape_.lengths_vary ? rows : 0);
+    std::iota(window.source.begin(), window.source.end(), 0);
     window.start.resize(rows);
     for (int row = 0; row < batch; ++row) window.start[row] = static_cast<std::int64_t>(row) * shape_.length;
     window.weight.resize(elements(batch, shape_.length));
@@ -144,9 +179,9 @@ class SequenceTask final : public Task {
     shown_ = -1;
   }
 
-  SequenceSpan row_span(Store& store, int row) {
+  SequenceSpan row_span(Store& store, int row, int steps) {
     const auto first = elements(row, shape_.length);
-    const auto length = elements(shape_.length);
+    const auto length = elements(steps);
     const auto reals = elements(shape_.input.reals);
     const auto outputs = elements(shape_.head.outputs);
     const std::size_t target = shape_.one_target ? elements(row) : first;
@@ -170,6 +205,25 @@ class SequenceTask final : public Task {
     std::fill(window.weight.begin(), window.weight.end(), 0.0f);
     for (int step = shape_.first_loss; step < shape_.length; ++step)
       std::fill_n(window.weight.begin() + static_cast<std::ptrdiff_t>(step) * window.batch, shown, 1.0f);
+  }
+
+  /// The first `shown` rows end together, at the end of the window; the others are padding from end to end.
+  void align(int shown) {
+    Window& window = batch_.window;
+    for (int row = shown; row < window.batch; ++row) shorten(batch_, row, 0);
+    std::size_t longest = 0;
+    for (const Source& source : batch_.sources) longest = std::max(longest, source.steps);
+    window.steps = static_cast<int>(longest);
+    window.weight.assign(elements(window.steps, window.batch), 0.0f);
+    window.flags.assign(window.weight.size(), StepFlag::go_on);
+    for (int row = 0; row < window.batch; ++row) {
+      const int length = static_cast<int>(batch_.sources[row].steps), padding = window.steps - length;
+      window.start[row] = -padding;
+      if (length == 0) continue;
+      window.flags[elements(padding, window.batch) + row] = StepFlag::reset;
+      for (int step = window.steps - std::min(length, loss_steps()); step < window.steps; ++step)
+        window.weight[elements(step, window.batch) + row] = 1.0f;
+    }
   }
 
   std::string name_;
@@ -219,6 +273,7 @@ void describe(SequenceLayout& layout, OptionList& list) {
 std::unique_ptr<Task> make_sequence_task(const std::string& name, const SequenceLayout& layout, std::uint64_t seed,
                                          std::unique_ptr<SequenceSet> set) {
   if (!layout.stream) return std::make_unique<SequenceTask>(name, seed, std::move(set));
+  if (set->shape().lengths_vary) refuse(name, "a stream is made of sequences of one length; these vary");
   return make_stream_task(name, layout.history, seed, stream_of_sequences(layout, seed, std::move(set)));
 }
 
