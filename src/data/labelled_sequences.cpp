@@ -188,6 +188,8 @@ LabelledSequences read_sequence_folder(const std::string& path, const SequenceFi
   for (const std::string& source : sources) {
     Steps steps = read_steps(source, options.inputs, options.delimiter);
     if (result.columns.empty()) result.columns = steps.columns;
+    if (steps.columns.size() < result.columns.size())
+      read_steps(source, result.columns, options.delimiter);  // says why
     if (steps.columns.size() != result.columns.size())
       refuse(speaker, "{} has {} columns and {} has {}; all sequences need the same", sources.front(),
              result.columns.size(), source, steps.columns.size());

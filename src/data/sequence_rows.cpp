@@ -27,6 +27,13 @@ bool has_decimal_comma(std::string_view text) {
   return number_of(with_point).has_value();
 }
 
+/// A value that a column of numbers may begin with, right or wrong.
+bool could_be_number(std::string_view text) {
+  for (const std::string_view missing : {"", "nan", "inf", "-inf", "na", "n/a", "null", "none"})
+    if (same_letters(text, missing)) return true;
+  return number_of(text) || has_decimal_comma(text) || has_thousands_separators(text);
+}
+
 /// What the two kinds of tables share: a header whose columns are found by name, rows as long as it.
 class NamedRows {
  public:
@@ -140,7 +147,7 @@ class SequenceRows {
       const std::string& name = rows_.names()[i];
       if (i == id_ || std::ranges::find(own_names_, name) != own_names_.end()) continue;
       const std::string_view text = rows_.text(i);
-      if (number_of(text) || text.empty() || has_decimal_comma(text) || has_thousands_separators(text))
+      if (could_be_number(text))
         inputs_.push_back(i);
       else
         result_.left_out.push_back(

@@ -47,7 +47,10 @@ std::string confusion_svg(const Confusion& confusion) {
   const std::size_t classes = confusion.classes.size();
   const bool numbered = classes <= most_numbered;
   const double cell = std::clamp(420.0 / static_cast<double>(std::max<std::size_t>(classes, 1)), 6.0, 64.0);
-  const double left = 130, top = 120, side = cell * static_cast<double>(classes);
+  std::size_t letters = 0;  // of the longest name
+  for (const std::string& name : confusion.classes) letters = std::max(letters, text_width(short_name(name)));
+  const double names = numbered ? 8.0 * static_cast<double>(letters) : 0.0;
+  const double left = 36 + names, top = 36 + 0.75 * names, side = cell * static_cast<double>(classes);
   std::string svg = fmt::format(
       R"(<svg class="confusion" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" )"
       R"(style="max-width: {0:.0f}px" font-family="system-ui, sans-serif" font-size="13" fill="currentColor">)",

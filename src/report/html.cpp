@@ -150,7 +150,7 @@ std::string html_of(const Report& report) {
   // The results first, then what they look like, then all that explains them.
   for (std::size_t i = 0; i < report.tables.size(); ++i) {
     html += table_html(report.tables[i]);
-    if (i == 0) html += figures_html(report.figures) + confusions_html(report.confusions);
+    if (i == 0) html += confusions_html(report.confusions) + figures_html(report.figures);
   }
   html += "<h2>Configurations and environment</h2>\n";
   for (const ReportAppendix& appendix : report.appendices) html += appendix_html(appendix);

@@ -252,7 +252,7 @@ std::vector<ReportPicture> confusions_of(const std::vector<RunGroup>& groups) {
     if (runs == 0) continue;
     pictures.push_back({group.name,
                         fmt::format("Test sequences of {} run{}, with the weights that were best on validation where "
-                                    "there was one. A row is a true class; the darker a cell, the larger its share.",
+                                    "there was one. A row is a true class; the stronger the colour of a cell, the larger its share.",
                                     runs, runs == 1 ? "" : "s"),
                         confusion_svg(sum)});
   }

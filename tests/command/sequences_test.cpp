@@ -31,7 +31,7 @@ class SequencesCommand : public testing::CommandTest {
                        "own");
   }
   void trained() const {
-    write_text(path("a.csv"), table("up", "down, \"there\""));
+    write_text(path("a.csv"), table("up", "\"down, \"\"there\"\"\""));
     const Outcome outcome = run("train --quiet " + config());
     ASSERT_EQ(outcome.code, 0) << outcome.err;
   }

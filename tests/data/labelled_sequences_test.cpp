@@ -233,8 +233,10 @@ TEST(SequenceFolder, SaysWhatIsMissing) {
   folder.write("labels.csv", "file,label\na.csv,up\nb.csv,down\n");
   folder.write("a.csv", "x,y\n1,2\n");
   EXPECT_REFUSED(read(), "unknown file of the table 'b.csv'");
-  folder.write("b.csv", "x\n1\n");
+  folder.write("b.csv", "x,y,z\n1,2,3\n");
   EXPECT_REFUSED(read(), "has 2 columns and");
+  folder.write("b.csv", "x\n1\n");
+  EXPECT_REFUSED(read(), "b.csv: unknown column 'y'");
   folder.write("b.csv", "x,z\n1,2\n");
   EXPECT_REFUSED(read(), "'y'");
   folder.write("b.csv", "x,y\n");

@@ -122,6 +122,8 @@ RunConfig run_config(const SequencesConfig& sequences, const std::string& learne
   config.learner.fptt.windows = 3;
   config.learner.tbptt.preset = TbpttPreset::plain;
   config.learner.tbptt.truncation = 4;
+  config.learner.fpp.steps = 3;
+  config.learner.sliding_tbptt.steps = 3;
   config.learner.adaptive_tbptt.estimate.burn_in = 2;
   config.learner.adaptive_tbptt.estimate.longest = 6;
   config.train.batch = batch;
