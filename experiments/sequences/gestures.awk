@@ -1,13 +1,12 @@
-#!/bin/sh
-# Writes made-up drawings as CSV: one row for each point of a pen, columns id, label, x, y. The pen draws a circle, an
-# eight, a wave or a spiral, at its own place, size and speed, with a trembling hand; 30 to 80 points each.
-#   experiments/sequences/make-gestures [DRAWINGS] [SEED] > gestures.csv      default: 240 drawings, seed 1
-set -eu
-exec awk -v drawings="${1:-240}" -v seed="${2:-1}" '
+# Writes made-up drawings of a pen as CSV, a row for each point: a circle, an eight, a wave or a spiral, each at its own
+# place, size and speed, with a trembling hand.
+#   awk -f gestures.awk > gestures.csv          -v drawings=240 -v seed=1 are the defaults
 # The same numbers with every awk: a generator of its own, uniform in [0, 1).
 function uniform() { state = (state * 16807) % 2147483647; return state / 2147483647 }
 function noise() { return uniform() + uniform() + uniform() - 1.5 }
 BEGIN {
+  if (!drawings) drawings = 240
+  if (!seed) seed = 1
   state = seed * 7919 + 13
   for (i = 0; i < 20; ++i) uniform()
   split("circle eight wave spiral", shapes, " ")
@@ -27,4 +26,4 @@ BEGIN {
       printf "drawing-%d,%s,%.4f,%.4f\n", i + 1, shape, left + size * x + 0.1 * noise(), low + size * y + 0.1 * noise()
     }
   }
-}'
+}
