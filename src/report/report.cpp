@@ -250,11 +250,12 @@ std::vector<ReportPicture> confusions_of(const std::vector<RunGroup>& groups) {
       for (std::size_t i = 0; i < one.counts.size(); ++i) sum.counts[i] += one.counts[i];
     }
     if (runs == 0) continue;
-    pictures.push_back({group.name,
-                        fmt::format("Test sequences of {} run{}, with the weights that were best on validation where "
-                                    "there was one. A row is a true class; the stronger the colour of a cell, the larger its share.",
-                                    runs, runs == 1 ? "" : "s"),
-                        confusion_svg(sum)});
+    pictures.push_back(
+        {group.name,
+         fmt::format("Test sequences of {} run{}, with the weights that were best on validation where "
+                     "there was one. A row is a true class; the stronger the colour of a cell, the larger its share.",
+                     runs, runs == 1 ? "" : "s"),
+         confusion_svg(sum)});
   }
   return pictures;
 }

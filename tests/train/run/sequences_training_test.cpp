@@ -124,6 +124,7 @@ RunConfig run_config(const SequencesConfig& sequences, const std::string& learne
   config.learner.tbptt.truncation = 4;
   config.learner.fpp.steps = 3;
   config.learner.sliding_tbptt.steps = 3;
+  config.learner.target_propagation.block = 4;
   config.learner.adaptive_tbptt.estimate.burn_in = 2;
   config.learner.adaptive_tbptt.estimate.longest = 6;
   config.train.batch = batch;
