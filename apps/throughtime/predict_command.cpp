@@ -16,6 +16,7 @@
 #include "train/run/answer_writer.h"
 #include "train/run/forecast_cells.h"
 #include "train/run/run_directory.h"
+#include "train/run/sequence_answers.h"
 #include "train/run/session.h"
 #include "train/run/split_predictions.h"
 #include "train/run/step_source.h"
@@ -142,9 +143,27 @@ void answer_numbers(const PredictArguments& arguments, StepSource& steps, Predic
   });
 }
 
+/// One line for each sequence of a file that is read as in training.
+void answer_sequences(const PredictArguments& arguments, const LabelledSequences& sequences, Predictor& predictor) {
+  const AnswerFormat format = answer_format_of(arguments, StepFormat::csv);
+  if (!is_lines(format)) refuse(speaker, "a line for each sequence is csv or jsonl, not {}", name_of(format));
+  const SequenceAnswers answers(predictor, format == AnswerFormat::jsonl ? LineFormat::jsonl : LineFormat::csv,
+                                arguments.top);
+  check_output(arguments, format);
+  write_lines(arguments, false, [&](const auto& put) {
+    put(answers.header());
+    for (std::size_t i = 0; i < sequences.size(); ++i)
+      put(answers.line(sequences.ids[i], predict_sequence(predictor, sequences, i)));
+  });
+}
+
 void predict_input(const PredictArguments& arguments) {
   TrainedModel trained(arguments.run, arguments.best);
   Predictor predictor(trained);
+  const TaskType& task = find_task(trained.config().task.name);
+  if (task.read_sequences != nullptr && !arguments.piped() && arguments.input_format.empty())
+    return answer_sequences(
+        arguments, task.read_sequences(trained.config().task, predictor.input_names(), arguments.input), predictor);
   const StepFormat input = input_format_of(arguments, trained.config());
   const AnswerFormat format = answer_format_of(arguments, input);
   check_output(arguments, format);
@@ -211,8 +230,8 @@ void add_predict_command(CLI::App& app) {
   const auto arguments = std::make_shared<PredictArguments>();
   command->add_option("run", arguments->run, "Directory of the run")->required();
   command->add_option("input", arguments->input,
-                      "A file as in training: CSV, NPY, file.npz:name, WAV, raw floats, text, events; else lines of "
-                      "stdin");
+                      "A file as in training: CSV, NPY, file.npz:name, WAV, raw floats, text, events, a folder of "
+                      "sequences; else lines of stdin");
   command->add_option("--input-format", arguments->input_format,
                       "Of the input: csv, jsonl, text, events, npy, wav or raw; else by the task and the file's name");
   command->add_option("-o,--output", arguments->output, "File of the answers; else stdout")->type_name("FILE");

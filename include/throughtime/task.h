@@ -30,10 +30,12 @@ enum class Metric {
   published_nll,         // nll of the losses of whole chunks of 100 steps, divided by the number of all steps
   published_time_rmse,   // the mean cut off at the longest interval, not normalised; first 20 steps skipped
   published_mark_error,  // first 20 steps skipped
+  balanced_accuracy,     // the accuracy of each class that is there, in their mean
 };
 constexpr auto names_of(Metric) {
   return choice_names("mse", "accuracy", "cross_entropy", "perplexity", "bpc", "published_perplexity", "nll",
-                      "time_rmse", "mark_error", "published_nll", "published_time_rmse", "published_mark_error");
+                      "time_rmse", "mark_error", "published_nll", "published_time_rmse", "published_mark_error",
+                      "balanced_accuracy");
 }
 
 std::string metric_name(Metric metric);
@@ -52,6 +54,8 @@ class Task {
   virtual HeadConfig head() const = 0;
   /// Steps of the longest batch.
   virtual int steps() const = 0;
+  /// Whether batches of whole sequences are as long as their longest one.
+  virtual bool lengths_vary() const { return false; }
   /// The most steps of a batch that carry a loss.
   virtual int loss_steps() const { return steps(); }
   /// Whether a batch shows whole sequences with one target each, asked for at their last step.
@@ -67,6 +71,8 @@ class Task {
   virtual std::vector<double> baselines(Split) const { return {baseline()}; }
   /// What the baseline predicts, in words for a line of output: "the last value", "the most frequent class".
   virtual std::string baseline_text() const = 0;
+  /// The names of the classes that the model chooses between, in the order of its outputs; none: they have no names.
+  virtual std::vector<std::string> classes() const { return {}; }
   /// What whoever trains should know about the data and has not asked for, each a line for the start of a run.
   virtual std::vector<std::string> notes() const { return {}; }
   /// Batch number `iteration` of a split with `batch` rows: a pure function of the seed and the arguments. The window
@@ -99,6 +105,8 @@ class Task {
 
 /// What the numbers that a model reads and predicts are called (tasks/model_names.h).
 struct ModelNames;
+/// Separate sequences as a file holds them (data/labelled_sequences.h).
+struct LabelledSequences;
 
 /// A task as the registry knows it: who asks for more than batches asks here, whatever the task. The functions work on
 /// its own part of the configuration.
@@ -117,6 +125,10 @@ struct TaskType {
   std::string* (*data)(TaskConfig& config) = nullptr;
   /// Of a model of this task, from what Task::save wrote into `directory`. Null: nothing has a name.
   ModelNames (*names)(const std::string& directory, const Model& model) = nullptr;
+  /// The sequences of a file, with these inputs, for a model that answers once for each; targets may be missing. Null:
+  /// a model of this task answers at every step.
+  LabelledSequences (*read_sequences)(const TaskConfig& config, const std::vector<std::string>& inputs,
+                                      const std::string& path) = nullptr;
 };
 
 /// The task of that name; refuses unknown names with the nearest known one.

@@ -106,15 +106,15 @@ inline HeldOut give_back(StochasticWorldConfig&) { return HeldOut::nothing; }
 enum class PixelOrder { pixels, permuted, rows };
 constexpr auto names_of(PixelOrder) { return choice_names("pixels", "permuted", "rows"); }
 
-/// The steps at which the class is asked for.
-enum class ImageLoss { last, every };
-constexpr auto names_of(ImageLoss) { return choice_names("last", "every"); }
+/// The steps at which the target of a sequence is asked for.
+enum class LossSteps { last, every };
+constexpr auto names_of(LossSteps) { return choice_names("last", "every"); }
 
 /// The class of a handwritten digit.
 struct MnistConfig {
   PixelOrder order = PixelOrder::pixels;
   std::uint64_t permutation = 1;  // its seed
-  ImageLoss loss = ImageLoss::last;
+  LossSteps loss = LossSteps::last;
   double validation = 0.1;  // share of the training images held out
   std::string data = {};
   SequenceLayout layout = {};
@@ -125,7 +125,7 @@ HeldOut give_back(MnistConfig& config);
 
 /// The class of a photograph.
 struct Cifar10Config {
-  ImageLoss loss = ImageLoss::last;
+  LossSteps loss = LossSteps::last;
   double validation = 0.1;  // share of the training images held out
   std::string data = {};
   SequenceLayout layout = {};
@@ -193,6 +193,29 @@ struct PointProcessConfig {
 void describe(PointProcessConfig& config, OptionList& list);
 std::unique_ptr<Task> make_task(const PointProcessConfig& config, std::uint64_t seed);
 
+/// Whether the target of a sequence is one of several classes, or numbers.
+enum class SequenceTarget { automatic, classes, numbers };
+constexpr auto names_of(SequenceTarget) { return choice_names("auto", "class", "number"); }
+
+/// A class or a number for each of the user's own sequences.
+struct SequencesConfig {
+  std::vector<std::string> files = {};    // NPZ, CSV or folder: one that is cut by `splits`; train and test, the first
+                                          // of which is cut; or train, validation and test
+  std::string target_path = {};           // folder: the table of its targets; empty: labels.csv in it
+  std::string id = {};                    // the column that tells sequences apart; empty: id, in a folder's table file
+  std::vector<std::string> inputs = {};   // columns of a step; none: all other numbers
+  std::vector<std::string> targets = {};  // columns of the targets; none: label
+  SequenceTarget kind = SequenceTarget::automatic;  // automatic: numbers where some have a fraction
+  LossSteps loss = LossSteps::last;
+  std::vector<double> splits = {};  // shares of train, validation, test; none: 0.7, 0.1, 0.2
+  std::uint64_t split_seed = 1;     // which sequences are in which split
+  bool standardise = true;      // inputs, and targets that are numbers, to mean 0 and deviation 1 of the training part
+  std::string delimiter = ",";  // between the fields of a CSV file, or tab
+};
+void describe(SequencesConfig& config, OptionList& list);
+std::unique_ptr<Task> make_task(const SequencesConfig& config, std::uint64_t seed);
+HeldOut give_back(SequencesConfig& config);
+
 /// The settings of every task, and which one is meant. A member is called as its task.
 struct TaskConfig {
   std::string name = "add";
@@ -207,6 +230,7 @@ struct TaskConfig {
   TextConfig text = {};
   SeriesConfig series = {};
   PointProcessConfig point_process = {};
+  SequencesConfig sequences = {};
 };
 /// `name` and `data`, and a table of the options of each task.
 void describe(TaskConfig& config, OptionList& list);

@@ -6,6 +6,7 @@
 
 #include "data/numbers.h"
 #include "data/printable.h"
+#include "data/utf8.h"
 #include "throughtime/index.h"
 
 namespace throughtime {
@@ -14,8 +15,13 @@ namespace {
 constexpr std::string_view speaker = "npy";
 constexpr std::size_t most_dimensions = 32;  // NumPy's own limit
 
+/// What the entries of an array may be.
+enum class Entries { numbers, numbers_or_texts };
+
 struct Header {
   NumberFormat format;
+  std::size_t letters = 0;    // of a text; 0: entries are numbers
+  int bytes_of_a_letter = 0;  // 4: one of Unicode; 1: a byte of UTF-8
   bool fortran_order = false;
   std::vector<std::size_t> shape;
   std::uint64_t count = 1;
@@ -24,8 +30,8 @@ struct Header {
 /// Reads the header: a Python dictionary of 'descr', 'fortran_order' and 'shape'.
 class HeaderParser {
  public:
-  HeaderParser(const ByteStream& stream, std::string_view text)
-      : name_(stream.name()), start_(stream.offset() - text.size()), text_(text) {}
+  HeaderParser(const ByteStream& stream, std::string_view text, Entries entries)
+      : name_(stream.name()), start_(stream.offset() - text.size()), text_(text), entries_(entries) {}
 
   Header parse() {
     expect('{');
@@ -64,6 +70,7 @@ class HeaderParser {
     skip_spaces();
     if (at_ < text_.size() && text_[at_] == '[') complain("arrays of records are not supported");
     const std::string_view type = word();
+    if (entries_ == Entries::numbers_or_texts && parse_text_type(type)) return;
     using Kind = NumberFormat::Kind;
     const std::string_view kind = type.empty() ? type : type.substr(1);
     std::optional<NumberFormat> format;
@@ -78,6 +85,24 @@ class HeaderParser {
       complain(fmt::format("type {} is not supported; save the array as f4, f8, i4, i8 or u1", excerpt(type)));
     format->big_endian = order == '>';
     header_.format = *format;
+  }
+
+  /// "<U12", ">U12": letters of four bytes; "|S12": bytes.
+  bool parse_text_type(std::string_view type) {
+    constexpr std::size_t most_letters = 1 << 16;
+    if (type.size() < 3 || (type[1] != 'U' && type[1] != 'S')) return false;
+    std::size_t letters = 0;
+    for (const char digit : type.substr(2)) {
+      if (digit < '0' || digit > '9') return false;
+      letters = letters * 10 + elements(digit - '0');
+      if (letters > most_letters) complain(fmt::format("texts of more than {} letters", most_letters));
+    }
+    const bool ordered = type[1] == 'S' ? type[0] == '|' : type[0] == '<' || type[0] == '>';
+    if (letters == 0 || !ordered) return false;
+    header_.letters = letters;
+    header_.bytes_of_a_letter = type[1] == 'U' ? 4 : 1;
+    header_.format.big_endian = type[0] == '>';
+    return true;
   }
 
   bool parse_truth() {
@@ -151,12 +176,13 @@ class HeaderParser {
   const std::string& name_;
   std::uint64_t start_;
   std::string_view text_;
+  Entries entries_;
   std::size_t at_ = 0;
   bool has_type_ = false, has_order_ = false, has_shape_ = false;
   Header header_;
 };
 
-Header read_header(ByteStream& stream) {
+Header read_header(ByteStream& stream, Entries entries) {
   constexpr std::uint64_t longest = 1 << 16;
   const std::uint64_t start = stream.offset();
   std::array<std::byte, 8> magic;
@@ -173,7 +199,7 @@ Header read_header(ByteStream& stream) {
   if (length > longest)
     refuse_byte(speaker, stream.name(), start + 8, "a header of {} bytes; at most {} are read", length, longest);
   const std::vector<std::uint8_t> text = read_bytes(stream, length, speaker, "the header");
-  return HeaderParser(stream, {reinterpret_cast<const char*>(text.data()), text.size()}).parse();
+  return HeaderParser(stream, {reinterpret_cast<const char*>(text.data()), text.size()}, entries).parse();
 }
 
 /// From the first index fastest to the last index fastest.
@@ -194,10 +220,53 @@ std::vector<float> to_c_order(const std::vector<float>& values, const std::vecto
   return ordered;
 }
 
+/// One text of an array; NumPy fills what it has not with zeros.
+std::string read_text(ByteStream& stream, const Header& header, std::vector<std::byte>& room) {
+  const std::uint64_t start = stream.offset();
+  const auto size = elements(header.bytes_of_a_letter);
+  room.resize(header.letters * size);
+  read_exactly(stream, room, speaker, "a text");
+  std::size_t letters = header.letters;
+  const auto code = [&](std::size_t letter) {
+    const std::byte* at = room.data() + letter * size;
+    const int bytes = header.bytes_of_a_letter;
+    return static_cast<char32_t>(header.format.big_endian ? big_endian(at, bytes) : little_endian(at, bytes));
+  };
+  while (letters > 0 && code(letters - 1) == 0) --letters;
+  std::string text;
+  for (std::size_t i = 0; i < letters; ++i) {
+    const char32_t letter = code(i);
+    if (size == 1) {
+      text += static_cast<char>(letter);
+      continue;
+    }
+    if (letter > 0x10ffff || (letter >= 0xd800 && letter < 0xe000))
+      refuse_byte(speaker, stream.name(), start + i * size, "{} is no letter of Unicode",
+                  static_cast<std::uint32_t>(letter));
+    append_utf8(letter, text);
+  }
+  return text;
+}
+
 }  // namespace
 
+TextArray read_npy_texts(ByteStream& stream) {
+  Header header = read_header(stream, Entries::numbers_or_texts);
+  TextArray array{header.shape, {}};
+  if (header.fortran_order && array.shape.size() > 1)
+    refuse(speaker, "{}: names of several columns must be saved in C order (numpy.ascontiguousarray)", stream.name());
+  std::vector<std::byte> room;
+  if (header.letters > 0)
+    for (std::uint64_t i = 0; i < header.count; ++i) array.texts.push_back(read_text(stream, header, room));
+  else
+    for (const float value : read_numbers(stream, header.count, header.format, speaker))
+      array.texts.push_back(fmt::format("{}", value));
+  expect_end(stream, speaker);
+  return array;
+}
+
 NumberArray read_npy(ByteStream& stream) {
-  Header header = read_header(stream);
+  Header header = read_header(stream, Entries::numbers);
   NumberArray array{std::move(header.shape), read_numbers(stream, header.count, header.format, speaker)};
   expect_end(stream, speaker);
   if (header.fortran_order && array.shape.size() > 1) array.values = to_c_order(array.values, array.shape);

@@ -22,8 +22,18 @@ NumberArray read_npy(ByteStream& stream);
 /// [rows] where `columns` is 1.
 std::string npy_header(std::size_t rows, std::size_t columns);
 
+/// The same where entries are names: texts of either kind (U, S), in UTF-8, or numbers as one writes them.
+struct TextArray {
+  std::vector<std::size_t> shape;
+  std::vector<std::string> texts;
+};
+TextArray read_npy_texts(ByteStream& stream);
+
 /// The array of that name in an archive written by numpy.savez or numpy.savez_compressed.
 NumberArray read_npz(const std::string& path, const std::string& array_name);
 NumberArray read_npz(ByteStream& stream, const std::string& array_name);
+TextArray read_npz_texts(ByteStream& stream, const std::string& array_name);
+/// The names of all its arrays.
+std::vector<std::string> npz_names(ByteStream& stream);
 
 }  // namespace throughtime

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "data/npy.h"
 #include "data/printable.h"
@@ -167,29 +168,56 @@ void skip_member(ByteStream& archive, const Member& member) {
   while (stream.read(block) != 0) continue;
 }
 
+/// The next member of an archive; none at the end of all members.
+std::optional<Member> next_member(ByteStream& stream) {
+  const std::uint64_t where = stream.offset();
+  std::array<std::byte, 4> signature;
+  read_exactly(stream, signature, speaker, "the archive");
+  const std::uint64_t kind = little_endian(signature.data(), 4);
+  if (kind == central_header || kind == archive_end) return std::nullopt;
+  if (kind != local_header)
+    refuse_byte(speaker, stream.name(), where, "{}",
+                where == 0 ? "no NPZ file: it must begin with PK" : "a member was expected");
+  return read_member(stream);
+}
+
+std::string array_of(const Member& member) {
+  const bool plain = member.name.ends_with(".npy");
+  return plain ? member.name.substr(0, member.name.size() - 4) : member.name;
+}
+
+/// What `read` makes of the array of that name.
+template <class Read>
+auto read_array(ByteStream& stream, const std::string& array_name, Read&& read) {
+  std::vector<std::string> known;
+  while (const std::optional<Member> member = next_member(stream)) {
+    if (member->name == array_name || member->name == array_name + ".npy") {
+      MemberStream content(stream, *member);
+      return read(content);
+    }
+    skip_member(stream, *member);
+    known.push_back(array_of(*member));
+  }
+  refuse_unknown_in(stream.name(), speaker, "array", array_name, known);
+}
+
 }  // namespace
 
 NumberArray read_npz(ByteStream& stream, const std::string& array_name) {
-  std::vector<std::string> known;
-  while (true) {
-    const std::uint64_t where = stream.offset();
-    std::array<std::byte, 4> signature;
-    read_exactly(stream, signature, speaker, "the archive");
-    const std::uint64_t kind = little_endian(signature.data(), 4);
-    if (kind == central_header || kind == archive_end)
-      refuse_unknown_in(stream.name(), speaker, "array", array_name, known);
-    if (kind != local_header)
-      refuse_byte(speaker, stream.name(), where, "{}",
-                  where == 0 ? "no NPZ file: it must begin with PK" : "a member was expected");
-    const Member member = read_member(stream);
-    if (member.name == array_name || member.name == array_name + ".npy") {
-      MemberStream content(stream, member);
-      return read_npy(content);
-    }
-    skip_member(stream, member);
-    const bool plain = member.name.ends_with(".npy");
-    known.push_back(plain ? member.name.substr(0, member.name.size() - 4) : member.name);
+  return read_array(stream, array_name, [](ByteStream& content) { return read_npy(content); });
+}
+
+TextArray read_npz_texts(ByteStream& stream, const std::string& array_name) {
+  return read_array(stream, array_name, [](ByteStream& content) { return read_npy_texts(content); });
+}
+
+std::vector<std::string> npz_names(ByteStream& stream) {
+  std::vector<std::string> names;
+  while (const std::optional<Member> member = next_member(stream)) {
+    skip_member(stream, *member);
+    names.push_back(array_of(*member));
   }
+  return names;
 }
 
 NumberArray read_npz(const std::string& path, const std::string& array_name) {

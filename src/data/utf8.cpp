@@ -44,4 +44,21 @@ std::size_t invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+void append_utf8(char32_t code, std::string& text) {
+  const auto later = [&](int shift) { text += static_cast<char>(0x80 | (code >> shift & 0x3f)); };
+  if (code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code < 0x800) {
+    text += static_cast<char>(0xc0 | code >> 6);
+  } else if (code < 0x10000) {
+    text += static_cast<char>(0xe0 | code >> 12);
+    later(6);
+  } else {
+    text += static_cast<char>(0xf0 | code >> 18);
+    later(12);
+    later(6);
+  }
+  if (code >= 0x80) later(0);
+}
+
 }  // namespace throughtime

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace throughtime {
@@ -11,5 +12,8 @@ std::size_t code_point_length(std::string_view text);
 
 /// Where the first byte stands that no UTF-8 text has there; npos where all is well.
 std::size_t invalid_utf8(std::string_view text);
+
+/// Appends a code point, which must be one of Unicode and no surrogate.
+void append_utf8(char32_t code, std::string& text);
 
 }  // namespace throughtime

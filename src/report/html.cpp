@@ -115,6 +115,15 @@ std::string figures_html(const std::vector<Chart>& figures) {
   return html + "</div>\n";
 }
 
+std::string confusions_html(const std::vector<ReportPicture>& pictures) {
+  if (pictures.empty()) return "";
+  std::string html = "<h2>Which classes are confused</h2>\n<div class=\"figures\">\n";
+  for (const ReportPicture& picture : pictures)
+    html += fmt::format("<figure>{}<figcaption>{}: {}</figcaption></figure>\n", picture.svg, shown(picture.title),
+                        shown(picture.caption));
+  return html + "</div>\n";
+}
+
 std::string appendix_html(const ReportAppendix& appendix) {
   std::string html = fmt::format("<details><summary>{}</summary><dl>\n", shown(appendix.title));
   for (const auto& [key, value] : appendix.entries) {
@@ -141,7 +150,7 @@ std::string html_of(const Report& report) {
   // The results first, then what they look like, then all that explains them.
   for (std::size_t i = 0; i < report.tables.size(); ++i) {
     html += table_html(report.tables[i]);
-    if (i == 0) html += figures_html(report.figures);
+    if (i == 0) html += confusions_html(report.confusions) + figures_html(report.figures);
   }
   html += "<h2>Configurations and environment</h2>\n";
   for (const ReportAppendix& appendix : report.appendices) html += appendix_html(appendix);

@@ -11,6 +11,7 @@
 #include "core/names.h"
 #include "data/printable.h"
 #include "report/axis.h"
+#include "report/confusion_picture.h"
 #include "report/text.h"
 #include "throughtime/error.h"
 #include "train/run/environment.h"
@@ -238,6 +239,29 @@ void require_axis(const std::vector<RunGroup>& groups, XAxis x) {
   refuse("report", "no run has written its {}, so that curves cannot be drawn over {} (--x)", series, name_of(x));
 }
 
+/// Which classes the runs of a group took for each other on the test data, all seeds together.
+std::vector<ReportPicture> confusions_of(const std::vector<RunGroup>& groups) {
+  std::vector<ReportPicture> pictures;
+  for (const RunGroup& group : groups) {
+    Confusion sum;
+    std::size_t runs = 0;
+    for (const RunRecord& run : group.runs) {
+      const Confusion one = confusion_of(run.result);
+      if (one.classes.empty() || (runs > 0 && one.classes != sum.classes)) continue;
+      if (runs++ == 0) sum = {one.classes, std::vector<double>(one.counts.size())};
+      for (std::size_t i = 0; i < one.counts.size(); ++i) sum.counts[i] += one.counts[i];
+    }
+    if (runs == 0) continue;
+    pictures.push_back(
+        {group.name,
+         fmt::format("Test sequences of {} run{}, with the weights that were best on validation where "
+                     "there was one. A row is a true class; the stronger the colour of a cell, the larger its share.",
+                     runs, runs == 1 ? "" : "s"),
+         confusion_svg(sum)});
+  }
+  return pictures;
+}
+
 }  // namespace
 
 std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const ReportOptions& options) {
@@ -260,6 +284,7 @@ Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& opt
   if (options.figures) {
     require_axis(groups, options.x);
     report.figures = legible_figures(groups, options);
+    report.confusions = confusions_of(groups);
   }
   for (const RunGroup& group : groups) {
     std::vector<std::string> seeds;

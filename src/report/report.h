@@ -23,6 +23,13 @@ struct ReportAppendix {
   std::vector<std::string> marked = {};
 };
 
+/// A picture that is drawn already, as SVG.
+struct ReportPicture {
+  std::string title;
+  std::string caption;
+  std::string svg;
+};
+
 /// All that is to be said about some runs, in no format yet.
 struct Report {
   std::string title;
@@ -30,6 +37,7 @@ struct Report {
   std::vector<std::string> troubles;
   std::vector<ReportTable> tables;
   std::vector<Chart> figures;
+  std::vector<ReportPicture> confusions = {};
   std::vector<ReportAppendix> appendices;
 };
 

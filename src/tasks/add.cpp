@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-#include "tasks/sequences.h"
+#include "tasks/sequence_set.h"
 #include "throughtime/error.h"
 #include "throughtime/options.h"
 

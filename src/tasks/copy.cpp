@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tasks/sequences.h"
+#include "tasks/sequence_set.h"
 #include "throughtime/error.h"
 #include "throughtime/options.h"
 

@@ -10,7 +10,7 @@
 
 namespace throughtime {
 
-constexpr int classes = 10;
+constexpr int image_classes = 10;
 
 ImageSet::ImageSet(const ImageOptions& options, Images train, Images test, int reals, double mean, double deviation)
     : order_(train.size), train_(std::move(train)), test_(std::move(test)) {
@@ -25,10 +25,10 @@ ImageSet::ImageSet(const ImageOptions& options, Images train, Images test, int r
   const int length = static_cast<int>(train_.size) / reals;
   shape_ = {.length = length,
             .input = {.reals = reals},
-            .head = {.name = "softmax", .outputs = classes},
+            .head = {.name = "softmax", .outputs = image_classes},
             .labels = true,
             .one_target = true,
-            .first_loss = options.loss == ImageLoss::every ? 0 : length - 1};
+            .first_loss = options.loss == LossSteps::every ? 0 : length - 1};
 }
 
 double ImageSet::baseline() const {
@@ -52,7 +52,7 @@ void ImageSet::write(Split split, std::uint64_t number, int, const SequenceSpan&
   out.labels[0] = images.labels[first + number];
 }
 
-void describe_images(ImageLoss& loss, double& validation, OptionList& list) {
+void describe_images(LossSteps& loss, double& validation, OptionList& list) {
   list.add("loss", loss, "ask for the class at the last step, or at every step");
   list.add("validation", validation, "share of the training images that is held out", below_one(0));
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tasks/sequences.h"
+#include "tasks/sequence_set.h"
 
 namespace throughtime {
 
@@ -20,7 +20,7 @@ struct Images {
 /// What all tasks of images are told.
 struct ImageOptions {
   std::string_view task;
-  ImageLoss loss;
+  LossSteps loss;
   double validation;  // share of the training images held out
 };
 
@@ -49,6 +49,6 @@ class ImageSet : public SequenceSet {
 };
 
 /// The options that they share.
-void describe_images(ImageLoss& loss, double& validation, OptionList& list);
+void describe_images(LossSteps& loss, double& validation, OptionList& list);
 
 }  // namespace throughtime

@@ -26,6 +26,7 @@ ModelNames model_names(const std::string& task, const std::string& directory, co
 ModelNames text_names(const std::string& directory, const Model& model);
 ModelNames series_names(const std::string& directory, const Model& model);
 ModelNames point_process_names(const std::string& directory, const Model& model);
+ModelNames sequences_names(const std::string& directory, const Model& model);
 
 /// Where a task keeps its vocabulary in the directory of Task::save.
 std::string vocabulary_path(const std::string& directory);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tasks/model_names.h"
+#include "tasks/sequence_files.h"
 #include "throughtime/error.h"
 #include "throughtime/options.h"
 #include "throughtime/task.h"
@@ -45,6 +46,16 @@ TaskType task_row(const std::string& name, const std::string& description, Metri
   return row;
 }
 
+TaskType sequences_row() {
+  TaskType row = task_row<&TaskConfig::sequences>(
+      "sequences", "the class, or a number, of each of your own sequences (NPZ, CSV, or a folder of files)",
+      Metric::accuracy, sequences_names);
+  row.read_sequences = [](const TaskConfig& all, const std::vector<std::string>& inputs, const std::string& path) {
+    return read_unlabelled(all.sequences, inputs, path);
+  };
+  return row;
+}
+
 std::vector<TaskType> rows() {
   return {
       task_row<&TaskConfig::add>("add", "sum of the two marked numbers of a sequence, asked for at its end",
@@ -68,6 +79,7 @@ std::vector<TaskType> rows() {
       task_row<&TaskConfig::point_process>(
           "point_process", "mark and time of the next event: book orders, or your own times and marks (CSV)",
           Metric::nll, point_process_names),
+      sequences_row(),
   };
 }
 

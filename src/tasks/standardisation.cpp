@@ -76,6 +76,7 @@ void apply_scales(const std::vector<ColumnScale>& scales, std::span<float> value
 }
 
 void undo_scales(const std::vector<ColumnScale>& scales, std::span<double> values) {
+  if (scales.empty()) return;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const ColumnScale& scale = scales[i % scales.size()];
     values[i] = values[i] * scale.deviation + scale.mean;

@@ -32,7 +32,7 @@ std::vector<ColumnScale> fit_scales(const std::vector<std::string>& columns, std
                                     std::size_t rows);
 /// Applies scales to values [rows, scales] in place.
 void apply_scales(const std::vector<ColumnScale>& scales, std::span<float> values);
-/// The inverse, for predictions.
+/// The inverse, for predictions. No scales: they are what they are.
 void undo_scales(const std::vector<ColumnScale>& scales, std::span<double> values);
 
 }  // namespace throughtime

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tasks/sequences.h"
+#include "tasks/sequence_set.h"
 #include "throughtime/task.h"
 
 namespace throughtime {

@@ -33,7 +33,7 @@ double metric_of_loss(Metric metric, double mean_loss) {
   }
 }
 
-bool higher_is_better(Metric metric) { return metric == Metric::accuracy; }
+bool higher_is_better(Metric metric) { return metric == Metric::accuracy || metric == Metric::balanced_accuracy; }
 
 std::uint64_t split_iteration(Split split, std::uint64_t iteration) {
   if (iteration >> split_shift != 0)

@@ -57,6 +57,12 @@ write("point_process/fewer", b"0.5 1 2\n|2 1\n")
 write("point_process/falling", b"0.5 0.25\n|2 1\n")
 
 
+write("sequence_rows/mixed", b"id,label,x,y\na,up,1,2\nb,down,3,-4e2\na,up,5,6\n")
+write("sequence_rows/quotes", b'label,"id",when,x\r\n"up, ""up""",a,monday,1\r\n')
+write("sequence_rows/table", b"file,label\na.csv,up\nb.csv,down\n")
+write("sequence_rows/commas", b"id;label;x\na;up;1,5\n")
+
+
 def npy(array, version=None):
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, array, version=version)
@@ -91,6 +97,16 @@ for name, save in (("stored", np.savez), ("deflated", np.savez_compressed)):
     buffer = io.BytesIO()
     save(buffer, **arrays)
     write(f"npz/{name}.npz", buffer.getvalue())
+
+# Names and several numbers as targets, with and without lengths.
+steps = np.arange(6, dtype="<f4").reshape(2, 3, 1)
+buffer = io.BytesIO()
+np.savez(buffer, x=steps, y=np.array(["up", "down"]))
+write("sequence_archive/words.npz", buffer.getvalue())
+buffer = io.BytesIO()
+np.savez_compressed(buffer, x=steps, y=np.array([[0.5, 1], [-1, 2]]), lengths=np.array([1, 3]))
+write("sequence_archive/lengths.npz", buffer.getvalue())
+
 out = OneWay()
 with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
     for name, array in arrays.items():

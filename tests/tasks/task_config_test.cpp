@@ -50,7 +50,10 @@ TEST(TaskOptions, EveryTaskHasATableOfWhatItReads) {
         "channels", "evaluation_columns"}},
       {"point_process",
        {"length", "files", "splits", "delimiter", "fold", "scale", "reset_sequences", "published_metric",
-        "evaluation_columns"}}};
+        "evaluation_columns"}},
+      {"sequences",
+       {"files", "target_path", "id", "inputs", "targets", "kind", "loss", "splits", "split_seed", "standardise",
+        "delimiter"}}};
   EXPECT_EQ(tables, wanted);
   EXPECT_EQ(option(list, "name").names.size(), all_tasks().size());
 }

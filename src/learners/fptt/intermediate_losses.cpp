@@ -15,6 +15,11 @@ std::span<const float> final_weights(const Window& stretch) {
   return std::span(stretch.weight).last(elements(stretch.batch));
 }
 
+/// Steps of a row before its sequence begins.
+int padding_of(const Window& stretch, int row) {
+  return static_cast<int>(std::clamp<std::int64_t>(-stretch.start[row], 0, stretch.steps));
+}
+
 int classes_of(const Model& model) {
   return model.head().target == TargetKind::label_or_distribution ? model.outputs() : 0;
 }
@@ -112,10 +117,10 @@ double IntermediateLosses::divisor(const Window& stretch) const {
   return sum_of_weights(speaker_, final_weights(stretch));
 }
 
-double IntermediateLosses::beta(const Window& stretch, int window, int step) const {
+double IntermediateLosses::beta(const Window& stretch, int window, int step, int padding) const {
   switch (config_.beta) {
     case TargetShare::time:
-      return static_cast<double>(step + 1) / stretch.steps;
+      return static_cast<double>(step + 1 - padding) / (stretch.steps - padding);
     case TargetShare::window:
       return static_cast<double>(window + 1) / cut_.count(stretch.steps);
     case TargetShare::ref_index:
@@ -131,12 +136,17 @@ void IntermediateLosses::write(const Window& stretch, int window, int first, Win
   const int first_loss = every_step ? cut_.begin(stretch.steps, window) : end - 1;
   const auto share = static_cast<float>(1.0 / (end - first_loss));
   for (int step = first_loss; step < end; ++step) {
-    const double of_target = beta(stretch, window, step);
-    // Beside a class stands Q, so that the shares sum to one where Div is the formula's.
-    const auto factor = static_cast<float>(classes_ > 0 ? of_target + (1 - of_target) * divergence_ : of_target);
-    const Index entry = static_cast<Index>(step - first) * stretch.batch;
-    for (int row = 0; row < stretch.batch; ++row) part.weight[entry + row] = weight[row] * share * factor;
-    if (classes_ > 0) write_distributions(stretch, window, of_target, values_.data() + entry * classes_);
+    for (int row = 0; row < stretch.batch; ++row) {
+      const Index entry = static_cast<Index>(step - first) * stretch.batch + row;
+      const int padding = padding_of(stretch, row);
+      part.weight[entry] = 0;
+      if (step < padding) continue;
+      const double of_target = beta(stretch, window, step, padding);
+      // Beside a class stands Q, so that the shares sum to one where Div is the formula's.
+      const auto factor = static_cast<float>(classes_ > 0 ? of_target + (1 - of_target) * divergence_ : of_target);
+      part.weight[entry] = weight[row] * share * factor;
+      if (classes_ > 0) write_distribution(stretch, window, row, of_target, values_.data() + entry * classes_);
+    }
   }
   if (classes_ == 0) return;
   const std::size_t count = elements(part.steps, stretch.batch, classes_);
@@ -145,22 +155,19 @@ void IntermediateLosses::write(const Window& stretch, int window, int first, Win
 }
 
 /// beta onehot + (1 - beta) Q, or with a weaker Div the same mixture scaled to sum to one.
-void IntermediateLosses::write_distributions(const Window& stretch, int window, double beta, float* to) const {
+void IntermediateLosses::write_distribution(const Window& stretch, int window, int row, double beta, float* to) const {
   const double sum = beta + (1 - beta) * divergence_;
   const auto of_label = static_cast<float>(beta / sum), of_q = static_cast<float>((1 - beta) * divergence_ / sum);
   const bool one_hot = config_.one_hot_from > 0 && window + 1 >= config_.one_hot_from;
-  const bool hard = !stretch.targets.labels.empty();
-  for (int row = 0; row < stretch.batch; ++row, to += classes_) {
-    const float* q = prior_->of(stretch, row, window);
-    if (hard) {
-      const std::int32_t label = stretch.targets.labels[row];
-      for (int c = 0; c < classes_; ++c) to[c] = one_hot ? 0.0f : of_q * q[c];
-      if (label >= 0 && label < classes_) to[label] = one_hot ? 1.0f : of_label + to[label];  // else it is no class
-    } else {
-      const float* target = stretch.targets.values.data() + static_cast<Index>(row) * classes_;
-      for (int c = 0; c < classes_; ++c) to[c] = one_hot ? target[c] : of_label * target[c] + of_q * q[c];
-    }
+  const float* q = prior_->of(stretch, row, window);
+  if (!stretch.targets.labels.empty()) {
+    const std::int32_t label = stretch.targets.labels[row];
+    for (int c = 0; c < classes_; ++c) to[c] = one_hot ? 0.0f : of_q * q[c];
+    if (label >= 0 && label < classes_) to[label] = one_hot ? 1.0f : of_label + to[label];  // else it is no class
+    return;
   }
+  const float* target = stretch.targets.values.data() + static_cast<Index>(row) * classes_;
+  for (int c = 0; c < classes_; ++c) to[c] = one_hot ? target[c] : of_label * target[c] + of_q * q[c];
 }
 
 void IntermediateLosses::keep(const Window& stretch, int window, int last) {

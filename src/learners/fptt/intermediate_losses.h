@@ -21,7 +21,8 @@ void check_intermediate(std::string_view speaker, const TerminalConfig& config, 
 void describe_intermediate(TerminalConfig& config, OptionList& list);
 
 /// Losses at the ends of windows, for tasks that ask for one target at the end of a sequence. In window p, at time t of
-/// T, the target counts with beta = t / T. A class then is a distribution, beta onehot + (1 - beta) Q, whose
+/// T, the target counts with beta = t / T, both counted from where the row's own sequence begins: before that it has no
+/// loss. A class then is a distribution, beta onehot + (1 - beta) Q, whose
 /// cross-entropy is the paper's beta CE + (1 - beta) Div; Q is what the net predicted there before. A number keeps its
 /// loss, times beta.
 class IntermediateLosses {
@@ -52,9 +53,10 @@ class IntermediateLosses {
   void archive(Archive& archive);
 
  private:
-  double beta(const Window& stretch, int window, int step) const;
-  /// Of all rows at one step: `to` [B, classes].
-  void write_distributions(const Window& stretch, int window, double beta, float* to) const;
+  /// `padding`: steps of the row before its sequence begins.
+  double beta(const Window& stretch, int window, int step, int padding) const;
+  /// Of a row at one step: `to` [classes].
+  void write_distribution(const Window& stretch, int window, int row, double beta, float* to) const;
 
   Engine& engine_;
   SequenceCut cut_;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 #include <span>
 
+#include "core/scan.h"
 #include "engine/targets.h"
 #include "learners/support.h"
 #include "throughtime/error.h"
@@ -21,11 +24,25 @@ std::int32_t most_probable(const double* predictions, int outputs) {
 
 }  // namespace
 
+double balanced_accuracy(const std::vector<double>& counts) {
+  const auto classes = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(counts.size()))));
+  double sum = 0, present = 0;
+  for (std::size_t label = 0; label < classes; ++label) {
+    const auto row = std::span(counts).subspan(label * classes, classes);
+    const double all = std::accumulate(row.begin(), row.end(), 0.0);
+    if (all == 0) continue;
+    sum += row[label] / all;
+    ++present;
+  }
+  return present > 0 ? sum / present : 0;
+}
+
 Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner)
     : engine_(engine), task_(task), batch_(task.evaluation_batch(batch)) {
   bool by_entry = false;
   for (const Metric metric : task.metrics()) {
-    by_entry = by_entry || metric == Metric::published_perplexity || PointScores::knows(metric);
+    confusions_ = confusions_ || metric == Metric::balanced_accuracy;
+    by_entry = by_entry || confusions_ || metric == Metric::published_perplexity || PointScores::knows(metric);
     accuracy_ = accuracy_ || metric == Metric::accuracy;
     points_ = points_ || PointScores::knows(metric);
     published_points_ = published_points_ || metric == Metric::published_time_rmse;
@@ -54,6 +71,7 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
   const auto count = static_cast<std::uint64_t>(pass > 0 ? pass : batches);
   loss_sum_ = weight_sum_ = correct_sum_ = chunk_sum_ = whole_chunks_sum_ = 0;
   chunk_step_ = 0;
+  if (confusions_) confusion_counts_.assign(elements(engine_.model().outputs(), engine_.model().outputs()), 0.0);
   if (points_)
     point_scores_.emplace(engine_.model().classes(), published_points_ ? longest_interval(split, count) : 0.0);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -64,11 +82,13 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
   Evaluation result{.loss = loss_sum_ / weight_sum_, .weight = weight_sum_};
   for (const Metric metric : task_.metrics()) result.scores.push_back({metric_name(metric), score(metric)});
   result.metric = result.scores.front().value;
+  if (confusions_) result.confusion = {task_.classes(), confusion_counts_};
   return result;
 }
 
 double Evaluator::score(Metric metric) const {
   if (metric == Metric::accuracy) return correct_sum_ / weight_sum_;
+  if (metric == Metric::balanced_accuracy) return balanced_accuracy(confusion_counts_);
   if (PointScores::knows(metric)) return point_scores_->score(metric);
   const double sum = metric == Metric::published_perplexity ? whole_chunks_sum_ : loss_sum_;
   return metric_of_loss(metric, sum / weight_sum_);
@@ -109,7 +129,8 @@ void Evaluator::add_window(const Window& window, Buffer parameters, bool continu
                     .loss_sum = batch_loss_,
                     .correct_sum = batch_correct_,
                     .predictions = predictions_});
-    if (losses_) add_part(part);
+    // Most parts of sequences that are asked for one class at their end have nothing to read.
+    if (losses_ && (!confusions_ || has_nonzero(part.weight))) add_part(part);
     if (refiner_) refiner_->refine(part, parameters, start_, state_);
     step_ += part.steps;
   }
@@ -145,6 +166,8 @@ void Evaluator::add_part(const Window& part) {
       const double* predictions = prediction_values_.data() + entry * elements(outputs);
       const RowTarget<float> target = row_target(engine_.model(), part, step, row);
       if (accuracy_ && most_probable(predictions, outputs) == target.label) correct_sum_ += weight;
+      if (confusions_)
+        confusion_counts_[elements(target.label, outputs) + most_probable(predictions, outputs)] += weight;
       if (points_)
         point_scores_->add(step_ + step, weight, loss_values_[entry], predictions, target.label, target.values[0]);
     }

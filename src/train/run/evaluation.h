@@ -17,12 +17,21 @@ struct Score {
   double value = 0;
 };
 
+/// How often a class was taken for another one.
+struct Confusion {
+  std::vector<std::string> classes;  // their names
+  std::vector<double> counts;        // [classes, classes]: of the true class (row), those predicted as each (column)
+};
+/// The share of right ones of each class that is there, in their mean.
+double balanced_accuracy(const std::vector<double>& counts);
+
 struct Evaluation {
   std::int64_t iteration = 0;      // done before it; the caller's
   double loss = 0;                 // mean per weighted step and row
   double metric = 0;               // the task's first: scores.front().value
   std::vector<Score> scores = {};  // all of the task's metrics, in its order
   double weight = 0;               // sum of the weights behind the means
+  Confusion confusion = {};        // where the task is judged by balanced accuracy
 };
 
 /// Mean loss and metrics of a model on a split. Owns the tape and the buffers of an evaluation, whose size does not
@@ -52,6 +61,7 @@ class Evaluator {
   Task& task_;
   int batch_;  // rows of an evaluation batch
   bool accuracy_ = false;
+  bool confusions_ = false;        // how often classes are taken for each other is asked for
   bool points_ = false;            // metrics of a point process are asked for
   bool published_points_ = false;  // and the published ones
   std::unique_ptr<Tape> tape_;
@@ -67,6 +77,7 @@ class Evaluator {
   std::vector<double> loss_values_, prediction_values_;
   Window part_;
   double loss_sum_ = 0, weight_sum_ = 0, correct_sum_ = 0;
+  std::vector<double> confusion_counts_;  // [classes, classes]
   std::optional<PointScores> point_scores_;
   std::int64_t step_ = 0;                        // of the column, where the part begins
   double chunk_sum_ = 0, whole_chunks_sum_ = 0;  // of the losses of the current chunk; of the whole ones before it

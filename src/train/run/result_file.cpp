@@ -29,6 +29,23 @@ void put(Json& object, const std::string& split, const Evaluation& evaluation) {
   for (const auto& [name, value] : named_scores(split, evaluation)) object[name] = value;
 }
 
+/// Rows of counts, one for each true class.
+Json counts_of(const Confusion& confusion) {
+  const std::size_t classes = confusion.classes.size();
+  Json rows = Json::array();
+  for (std::size_t label = 0; label < classes; ++label) {
+    const auto first = confusion.counts.begin() + static_cast<std::ptrdiff_t>(label * classes);
+    rows.push_back(std::vector<double>(first, first + static_cast<std::ptrdiff_t>(classes)));
+  }
+  return rows;
+}
+
+void put_confusion(Json& line, const RunResult& result) {
+  if (!result.test || result.test->confusion.classes.empty()) return;
+  line["confusion"] = {{"classes", result.test->confusion.classes}, {"test", counts_of(result.test->confusion)}};
+  if (result.best_test) line["confusion"]["best_test"] = counts_of(result.best_test->confusion);
+}
+
 }  // namespace
 
 std::string find_entry(const Entries& entries, const std::string& name) {
@@ -98,6 +115,7 @@ std::string result_json(const RunResult& result, const std::string& run) {
     put(line["best"], "validation", *result.best_validation);
   }
   if (result.best_test) put(line["best"], "test", *result.best_test);
+  put_confusion(line, result);
   line["end"] = name_of(result.end);
   line["diverged"] = !divergence(result).empty();
   line["engine"] = plan.engine;

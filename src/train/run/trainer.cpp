@@ -56,7 +56,7 @@ StretchShape shape_of(Task& task, const TrainOptions& train) {
   return {.steps = task.steps(),
           .batch = train.batch,
           .losses = task.loss_steps(),
-          .lengths_vary = row_steps % task.steps() != 0,  // the last stretch of a row is shorter
+          .lengths_vary = task.lengths_vary() || row_steps % task.steps() != 0,  // the last stretch of a row is shorter
           .terminal = task.terminal(),
           .examples = task.examples(),
           .accuracy = judged_by_accuracy(task),

@@ -55,6 +55,72 @@ TEST(IntermediateNumbers, WithoutThemOnlyTheLastWindowUpdates) {
   EXPECT_EQ(lesson.learner->updates(), 1);
 }
 
+/// Row 1 of the problem's sequences begins at step `begin` only; what is before it is padding.
+void shorten(Problem& problem, std::vector<Source>& sources, int begin) {
+  Window& window = problem.window;
+  const auto steps = static_cast<std::size_t>(terminal_steps - begin);
+  sources.assign(window.sources.begin(), window.sources.end());
+  Source part = sources[window.source.empty() ? 0 : static_cast<std::size_t>(window.source[1])];
+  const auto at = static_cast<std::size_t>(window.start[1] + begin);
+  part.values =
+      part.values.subspan(at * static_cast<std::size_t>(part.reals), steps * static_cast<std::size_t>(part.reals));
+  if (!part.tokens.empty()) part.tokens = part.tokens.subspan(at, steps);
+  part.labels = {};
+  part.target_values = {};
+  part.target_width = 0;
+  part.steps = steps;
+  sources.push_back(part);
+  if (window.source.empty()) window.source.assign(terminal_rows, 0);
+  window.source[1] = static_cast<std::int32_t>(sources.size()) - 1;
+  window.start[1] = -begin;
+  window.flags.assign(window.weight.size(), StepFlag::go_on);
+  window.flags[elements(begin, terminal_rows) + 1] = StepFlag::reset;
+  window.sources = sources;
+}
+
+TEST(IntermediateNumbers, CountFromWhereARowBegins) {
+  Problem problem = terminal_problem("regression", 2);
+  std::vector<Source> sources;
+  shorten(problem, sources, 3);
+  TerminalLesson lesson(problem, fptt(5));
+  lesson.learn(problem.window);
+  ASSERT_EQ(lesson.engine.unrolls.size(), 5u);
+  for (int p = 0; p < 5; ++p) {
+    const Window& window = lesson.engine.unrolls[static_cast<std::size_t>(p)].window;
+    const int time = 2 * (p + 1);
+    EXPECT_FLOAT_EQ(window.weight_at(1, 0), static_cast<float>(time) / 10);
+    EXPECT_FLOAT_EQ(window.weight_at(1, 1), time > 3 ? static_cast<float>(time - 3) / 7 : 0.0f);
+    EXPECT_EQ(window.weight_at(0, 1), 0.0f);
+  }
+}
+
+TEST(IntermediateClasses, CountFromWhereARowBegins) {
+  Problem problem = terminal_problem("softmax", 3);
+  std::vector<Source> sources;
+  shorten(problem, sources, 5);
+  problem.window.example = {0, 1, 2};
+  TerminalLesson lesson(problem, fptt(5), 3);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    lesson.engine.unrolls.clear();
+    lesson.learn(problem.window);
+    lesson.learner->end_epoch();
+  }
+  // In the second epoch row 1 has no loss in the windows before it begins, and Q of those after is its own prediction.
+  const auto label = static_cast<std::size_t>(problem.window.targets.labels[1]);
+  for (int p = 0; p < 5; ++p) {
+    const auto& record = lesson.engine.unrolls[static_cast<std::size_t>(p)];
+    const int time = 2 * (p + 1) - 5;
+    EXPECT_EQ(record.window.weight_at(1, 1), time > 0 ? 1.0f : 0.0f) << p;
+    if (time <= 0) continue;
+    const std::vector<double> predicted = predictions_of(problem, record);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double beta = time / 5.0;
+      const double wanted = (c == label ? beta : 0) + (1 - beta) * predicted[3 + c];
+      EXPECT_NEAR(record.target_values[(3 + 1) * 3 + c], wanted, 1e-6) << p << " " << c;
+    }
+  }
+}
+
 TEST(IntermediateNumbers, TheLastWindowCanBeLeftOut) {
   FpttConfig config = fptt(5);
   config.terminal.skip_last = true;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "support/errors.h"
-#include "tasks/sequences.h"
+#include "tasks/sequence_set.h"
 #include "tasks/streams.h"
 #include "throughtime/forwarding_engine.h"
 

@@ -13,15 +13,16 @@ namespace throughtime {
 
 /// What all sequences of a set have in common.
 struct SequenceShape {
-  int length = 0;  // T
+  int length = 0;  // T, of the longest
   InputConfig input;
   HeadConfig head;
   bool labels = false;      // targets are labels, else numbers [outputs]
   bool one_target = false;  // a sequence has one target, the same at every step
-  int first_loss = 0;       // steps first_loss ... T - 1 have a loss
+  int first_loss = 0;  // steps first_loss ... T - 1 have a loss; a shorter sequence has at most as many, at its end
+  bool lengths_vary = false;  // SequenceSet::length tells
 };
 
-/// Where a set writes one sequence. Spans of what it does not have are empty.
+/// Where a set writes one sequence of T steps, or of its own length. Spans of what it does not have are empty.
 struct SequenceSpan {
   std::span<float> values;         // [T, reals]
   std::span<std::int32_t> tokens;  // [T]
@@ -29,14 +30,19 @@ struct SequenceSpan {
   std::span<float> targets;        // [T, outputs], or [outputs] of one target
 };
 
-/// Separate sequences of one length: generated without end, or a finite number of examples.
+/// Separate sequences: generated without end, or a finite number of examples.
 class SequenceSet {
  public:
   virtual ~SequenceSet() = default;
   virtual const SequenceShape& shape() const = 0;
   virtual std::vector<Metric> metrics() const = 0;
   virtual double baseline() const = 0;
+  virtual std::vector<double> baselines(Split) const { return {baseline()}; }
   virtual std::string baseline_text() const = 0;
+  virtual std::vector<std::string> classes() const { return {}; }
+  virtual std::vector<std::string> notes() const { return {}; }
+  /// Of the sequence that `write` knows by that number: 1 ... T steps.
+  virtual int length(Split, std::uint64_t) const { return shape().length; }
   /// Writes a sequence, a pure function of the arguments. Generated: row `row` of batch `number`; else: example
   /// `number`.
   virtual void write(Split split, std::uint64_t number, int row, const SequenceSpan& out) const = 0;
