@@ -42,7 +42,7 @@ void evaluate(EvaluateArguments arguments) {
     nlohmann::ordered_json line = {
         {"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best}, {"loss", evaluation.loss}};
     for (const Score& score : evaluation.scores) line[score.name] = score.value;
-    line["baseline"] = trainer->plan().baseline;
+    line["baseline"] = baselines.front();
     for (std::size_t i = 0; i < baselines.size(); ++i) line["baselines"][evaluation.scores[i].name] = baselines[i];
     show("{}\n", line.dump());
     return;

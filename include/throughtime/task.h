@@ -60,10 +60,10 @@ class Task {
   virtual std::int64_t examples() const { return 0; }
   /// What the task is judged by; the first one is what tables show.
   virtual std::vector<Metric> metrics() const = 0;
-  /// The first metric of the best prediction that looks at no input (a series: of the last value seen), on the test
-  /// split.
+  /// The first metric of the best prediction that looks at no input (a series: of the last value seen), on the split
+  /// that a run is judged by.
   virtual double baseline() const = 0;
-  /// The same for each metric, in their order, on a split; a task may know fewer.
+  /// The same for each metric, in their order, on a split that is not empty; a task may know fewer.
   virtual std::vector<double> baselines(Split) const { return {baseline()}; }
   /// What the baseline predicts, in words for a line of output: "the last value", "the most frequent class".
   virtual std::string baseline_text() const = 0;
@@ -87,6 +87,10 @@ class Task {
   virtual std::int64_t batches(Split, int) const { return 0; }
   /// Whether there is anything in a split; make_batch refuses an empty one.
   virtual bool has(Split) const { return true; }
+  /// The split that a run is judged by: test, or what comes before it where there is none.
+  Split judged_split() const {
+    return has(Split::test) ? Split::test : has(Split::validation) ? Split::validation : Split::train;
+  }
   /// Rows of an evaluation batch where training has `batch` rows.
   virtual int evaluation_batch(int batch) const { return batch; }
   /// Writes into a directory what belongs to a model beside its weights: a vocabulary, a permutation, means and

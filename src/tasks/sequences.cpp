@@ -27,6 +27,7 @@ class SequenceTask final : public Task {
   std::int64_t examples() const override { return set_->endless() ? 0 : set_->size(Split::train); }
   std::vector<Metric> metrics() const override { return set_->metrics(); }
   double baseline() const override { return set_->baseline(); }
+  std::vector<double> baselines(Split split) const override { return {set_->baseline_of(split)}; }
   std::string baseline_text() const override { return set_->baseline_text(); }
   std::int64_t batches(Split split, int batch) const override { return order_.batches(split, batch); }
   bool has(Split split) const override { return set_->endless() || set_->size(split) > 0; }

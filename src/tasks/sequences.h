@@ -36,6 +36,8 @@ class SequenceSet {
   virtual const SequenceShape& shape() const = 0;
   virtual std::vector<Metric> metrics() const = 0;
   virtual double baseline() const = 0;
+  /// The same on a split; of generated sequences all are alike.
+  virtual double baseline_of(Split) const { return baseline(); }
   virtual std::string baseline_text() const = 0;
   /// Writes a sequence, a pure function of the arguments. Generated: row `row` of batch `number`; else: example
   /// `number`.

@@ -55,7 +55,9 @@ class SeriesTask final : public ColumnTask {
     return {.name = "regression", .outputs = static_cast<int>(targets_.columns.size())};
   }
   std::vector<Metric> metrics() const override { return {Metric::mse}; }
-  std::string baseline_text() const override { return "the last value"; }
+  std::string baseline_text() const override {
+    return horizon() > 0 ? "the last value" : "the mean of the training part; at horizon 0 no past target is seen";
+  }
   std::vector<std::string> notes() const override {
     std::vector<std::string> lines = {
         fmt::format("inputs: {}; targets: {}", list_of(inputs_.columns), list_of(targets_.columns))};
@@ -63,19 +65,21 @@ class SeriesTask final : public ColumnTask {
     return lines;
   }
 
-  /// Predicts the target columns as they are now (a horizon of 0: as they were one step before).
-  double baseline() const override {
-    const Split split = has(Split::test) ? Split::test : has(Split::validation) ? Split::validation : Split::train;
-    const std::size_t width = targets_.columns.size();
-    const std::size_t lag = std::max<std::size_t>(1, horizon()) * width;
+  double baseline() const override { return baselines(judged_split()).front(); }
+
+  /// Predicts the target columns as they are now; at a horizon of 0, where a model sees no target before it is asked
+  /// for one, their mean over the training part.
+  std::vector<double> baselines(Split split) const override {
+    const std::size_t width = targets_.columns.size(), lag = horizon() * width;
     const std::span<const float> wanted = source(split).target_values;
     const auto place = elements(wanted.data() - targets_.values.data());
+    const std::vector<ColumnScale> means = fit_scales(targets_.columns, targets_.values, elements(cuts_[1]));
     double sum = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      const double last = place + i >= lag ? targets_.values[place + i - lag] : 0.0;
-      sum += (wanted[i] - last) * (wanted[i] - last);
+      const double guess = lag > 0 ? targets_.values[place + i - lag] : means[i % width].mean;
+      sum += (wanted[i] - guess) * (wanted[i] - guess);
     }
-    return sum / static_cast<double>(wanted.size());
+    return {sum / static_cast<double>(wanted.size())};
   }
 
   void save(const std::string& directory) const override { standardisation_.save(directory); }

@@ -124,9 +124,29 @@ TEST_F(Series, BaselineIsTheLastValue) {
   config_.targets = {"a", "b"};
   config_.horizon = 3;
   EXPECT_NEAR(make_task(config_, 1)->baseline(), (9.0 + 36.0) / 2, 1e-9);
-  config_.horizon = 0;  // the value one step before
-  EXPECT_NEAR(make_task(config_, 1)->baseline(), (1.0 + 4.0) / 2, 1e-9);
   EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the last value");
+  config_.horizon = 0;  // no target is seen: the mean of a over the first 20 steps is 9.5, that of b 20
+  double sum = 0;
+  for (int t = 30; t < 40; ++t) sum += (t - 9.5) * (t - 9.5) + (2 * t + 1 - 20) * (2 * t + 1 - 20);
+  EXPECT_NEAR(make_task(config_, 1)->baseline(), sum / 20, 1e-9);
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(),
+            "the mean of the training part; at horizon 0 no past target is seen");
+}
+
+TEST_F(Series, EverySplitHasItsOwnBaseline) {
+  std::string text = "y\n";  // steps of 1 in the training part, of 2 in the validation part, of 3 in the test part
+  double y = 0;
+  for (int t = 0; t < 40; ++t) text += std::to_string(y += t < 20 ? 1 : t < 30 ? 2 : 3) + "\n";
+  config_.path = directory_.write("steps.csv", text);
+  const auto task = make_task(config_, 1);
+  EXPECT_NEAR(task->baselines(Split::train).front(), 1, 1e-9);
+  EXPECT_NEAR(task->baselines(Split::validation).front(), 4, 1e-9);
+  EXPECT_NEAR(task->baselines(Split::test).front(), 9, 1e-9);
+  EXPECT_EQ(task->baseline(), task->baselines(Split::test).front());
+  config_.splits = {0.5, 0.5, 0};
+  EXPECT_EQ(make_task(config_, 1)->judged_split(), Split::validation);
+  config_.splits = {1, 0, 0};
+  EXPECT_EQ(make_task(config_, 1)->judged_split(), Split::train);
 }
 
 TEST_F(Series, TargetsMayHaveTheirOwnFile) {

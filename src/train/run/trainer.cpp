@@ -73,6 +73,19 @@ std::vector<double> first_parameters(const RunConfig& config, const Model& model
   return parameters;
 }
 
+/// Of the splits that curves and results are of.
+std::vector<std::pair<std::string, double>> named_baselines(const Task& task) {
+  std::vector<std::pair<std::string, double>> named;
+  const std::vector<Metric> metrics = task.metrics();
+  for (const Split split : {Split::validation, Split::test}) {
+    if (!task.has(split)) continue;
+    const std::vector<double> values = task.baselines(split);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      named.emplace_back(split_name(split) + "_" + metric_name(metrics[i]), values[i]);
+  }
+  return named;
+}
+
 RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
   const std::int64_t pass = task.batches(Split::train, train.batch);
   const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
@@ -172,6 +185,8 @@ RunPlan Trainer::make_plan() const {
           .activation_bytes = learner_->activation_bytes(),
           .evaluation_bytes = evaluator_.bytes(),
           .baseline = task_->baseline(),
+          .baseline_split = split_name(task_->judged_split()),
+          .baselines = named_baselines(*task_),
           .baseline_text = task_->baseline_text(),
           .uniform_loss = uniform_loss(model_),
           .higher_is_better = higher_is_better(metric),
