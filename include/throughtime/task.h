@@ -18,7 +18,7 @@ constexpr auto names_of(Split) { return choice_names("train", "validation", "tes
 
 /// What a task is judged by. All are exact means over every weighted step and row.
 enum class Metric {
-  mse,
+  mse,                   // of a recording: with targets divided by their deviations in the training part
   accuracy,              // share of steps whose most probable class is the label
   cross_entropy,         // nats
   perplexity,            // exp(cross-entropy)
@@ -30,10 +30,19 @@ enum class Metric {
   published_nll,         // nll of the losses of whole chunks of 100 steps, divided by the number of all steps
   published_time_rmse,   // the mean cut off at the longest interval, not normalised; first 20 steps skipped
   published_mark_error,  // first 20 steps skipped
+  mae,                   // this and the next two with targets divided by their deviations, as mse
+  rmse,
+  esr,           // error-to-signal ratio: sum of squared errors / sum of squared targets, in the recording's units
+  original_mse,  // these three in the recording's units
+  original_mae,
+  original_rmse,
+  pinball,   // the mean over the levels of max(level (y - q), (level - 1) (y - q)), as mse divided by deviations
+  coverage,  // share of targets between the lowest and the highest level
 };
 constexpr auto names_of(Metric) {
   return choice_names("mse", "accuracy", "cross_entropy", "perplexity", "bpc", "published_perplexity", "nll",
-                      "time_rmse", "mark_error", "published_nll", "published_time_rmse", "published_mark_error");
+                      "time_rmse", "mark_error", "published_nll", "published_time_rmse", "published_mark_error", "mae",
+                      "rmse", "esr", "original_mse", "original_mae", "original_rmse", "pinball", "coverage");
 }
 
 std::string metric_name(Metric metric);
@@ -41,6 +50,17 @@ std::string metric_name(Metric metric);
 /// perplexity takes the mean that is its own.
 double metric_of_loss(Metric metric, double mean_loss);
 bool higher_is_better(Metric metric);
+
+/// What the targets of a forecast are in the numbers of the recording (tasks/forecast_view.h).
+class ForecastView;
+
+/// A forecast that needs no net, and what it scores on a split: a value for each of the task's metrics.
+struct Rival {
+  std::string name;  // "naive", "seasonal", "mean", "ridge"
+  std::string text;  // what it predicts
+  std::vector<double> scores;
+  std::vector<double> first_scores;  // the first metric of each target alone
+};
 
 /// A source of training and evaluation batches. A batch depends on (seed, split, iteration, batch) alone, so a run
 /// that goes on after a stop needs no other position than its iteration.
@@ -65,6 +85,10 @@ class Task {
   virtual double baseline() const = 0;
   /// The same for each metric, in their order, on a split that is not empty; a task may know fewer.
   virtual std::vector<double> baselines(Split) const { return {baseline()}; }
+  /// The baseline and others like it, which may take a while to fit; none: the task knows the one alone.
+  virtual std::vector<Rival> rivals(Split) const { return {}; }
+  /// Of a task whose targets are numbers of a recording; null: they are not.
+  virtual const ForecastView* forecast() const { return nullptr; }
   /// What the baseline predicts, in words for a line of output: "the last value", "the most frequent class".
   virtual std::string baseline_text() const = 0;
   /// What whoever trains should know about the data and has not asked for, each a line for the start of a run.

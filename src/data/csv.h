@@ -15,6 +15,8 @@ struct CsvOptions {
   HeaderLine header = HeaderLine::automatic;
   /// By name, or by number from 0 without a header; empty: all numeric ones. The table has them in this order.
   std::vector<std::string> columns;
+  /// A missing value is a NaN of the table; else it is refused.
+  bool missing = false;
 };
 
 /// Numbers of a CSV file (not the `Table` that a terminal shows).

@@ -157,6 +157,11 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
 
 std::vector<std::string> Trainer::notes() const {
   std::vector<std::string> notes = task_->notes();
+  const int rows = config_.train.batch;
+  const std::int64_t pass = task_->batches(Split::train, rows);
+  if (pass > 0 && task_->examples() == 0)  // what a recording became
+    notes.insert(notes.begin(), fmt::format("{} row{} of {} steps, {} iteration{} per epoch", rows,
+                                            rows == 1 ? "" : "s", task_->row_steps(rows), pass, pass == 1 ? "" : "s"));
   const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
   if (!choice.why.empty()) notes.push_back(choice.why);
   const bool narrow = config_.train.batch == 1 && model_.top_hidden() <= 32;
@@ -357,7 +362,7 @@ void Trainer::archive_best(Archive& archive) {
     best = {static_cast<double>(best_validation_->iteration), best_validation_->loss, best_validation_->weight};
     for (const Score& score : best_validation_->scores) best.push_back(score.value);
   }
-  const std::vector<Metric> metrics = task_->metrics();
+  const std::vector<Metric>& metrics = evaluator_.metrics();
   archive.any_number_list("best", best, {0, 3 + metrics.size()});
   if (best_parameters_) archive.buffer("best_parameters", *engine_, best_parameters_);
   best_validation_.reset();

@@ -134,6 +134,7 @@ class Trainer {
   /// Numbers that the learner tells beside its loss.
   std::vector<Diagnostic> diagnostics() const { return learner_->diagnostics(); }
   Task& task() { return *task_; }
+  Evaluator& evaluator() { return evaluator_; }
   Engine& engine() { return *engine_; }
   Buffer parameters() const { return trainee_.parameters; }
   /// What the run is judged by: the parameters, or their average where the optimizer keeps one that has begun.
