@@ -182,6 +182,14 @@ TEST_F(Cuda, RefusesACellWithoutDeviceKernels) {
       "[cuda] the cell 'without_kernels' has no device kernels; add its .cu (docs/cells.md) or use run.engine=cpu");
 }
 
+TEST_F(Cuda, RefusesAHeadWithoutDeviceKernels) {
+  for (const char* head : {"quantile", "gaussian"}) {
+    const Model model(with_head(stack_of("gru", {2}), head, 6));
+    SCOPED_TRACE(head);
+    EXPECT_REFUSED(make_engine(model, on("cuda")), "has no device kernels; use run.engine=cpu");
+  }
+}
+
 TEST_F(Cuda, RefusesATapeThatTheDeviceHasNoRoomFor) {
   const Problem problem = some_problem();
   const auto engine = make_engine(*problem.model, on("cuda"));
