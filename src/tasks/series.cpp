@@ -1,7 +1,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -74,6 +73,9 @@ class SeriesTask final : public ColumnTask, public ForecastView {
     return all;
   }
   std::string baseline_text() const override {
+    const auto seen = [this](const std::string& name) { return std::ranges::count(inputs_.columns, name) > 0; };
+    if (config_.horizon.front() > 0 && !(config_.target_path.empty() && std::ranges::all_of(levels_.columns, seen)))
+      return "the last value, which the inputs do not have";
     if (config_.horizon.front() > 0) return "the last value";
     if (config_.difference) return "no change since the step before";
     return "the mean of the training part; at horizon 0 no past target is seen";
@@ -278,6 +280,7 @@ class SeriesTask final : public ColumnTask, public ForecastView {
                  [this](const RivalData& data, int horizon) { return naive(data, horizon); });
   }
   Rival rival(Split split, const std::string& name, const std::string& text, const MakeForecast& make) const;
+  /// What a forecast of one target column may look at: its own past.
   RivalData rival_data(const std::vector<std::vector<double>>& columns, std::size_t column) const;
 
   SeriesConfig config_;
@@ -299,11 +302,9 @@ std::vector<std::vector<double>> doubled(const SeriesTable& table) {
   return columns;
 }
 
-/// What a forecast of one target column may look at: its own past.
 RivalData SeriesTask::rival_data(const std::vector<std::vector<double>>& columns, std::size_t column) const {
-  RivalData data{.rows = inputs_.rows, .training_rows = elements(cuts_[1]), .level = columns[column], .seen = {}};
-  data.seen = {data.level};
-  return data;
+  const std::span<const double> level = columns[column];
+  return {.rows = inputs_.rows, .training_rows = elements(cuts_[1]), .level = level, .seen = {level}};
 }
 
 Rival SeriesTask::rival(Split split, const std::string& name, const std::string& text, const MakeForecast& make) const {

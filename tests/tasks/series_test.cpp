@@ -124,6 +124,8 @@ TEST_F(Series, BaselineIsTheLastValue) {
   config_.targets = {"a", "b"};
   config_.horizon = {3};
   EXPECT_NEAR(make_task(config_, 1)->baseline(), (9.0 + 36.0) / 2, 1e-9);
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the last value, which the inputs do not have");
+  config_.inputs = {"b", "a"};
   EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the last value");
   config_.horizon = {0};  // no target is seen: the mean of a over the first 20 steps is 9.5, that of b 20
   double sum = 0;

@@ -75,6 +75,7 @@ TEST_F(Forecasts, AreThoseOfAPredictorThatReadsTheFile) {
     const std::size_t steps = forecast.targets[0].row.size();
     EXPECT_EQ(steps, 30u - static_cast<std::size_t>(choice.horizon.back()));
     std::vector<double> squares(targets, 0);
+    double pinball = 0, covered = 0;
     for (std::size_t step = 0; step < steps; ++step) {
       const int t = 90 + static_cast<int>(step);
       const std::vector<double> said = predictor.step(-1, {recorded_x(t), recorded_y(t)});
@@ -101,6 +102,12 @@ TEST_F(Forecasts, AreThoseOfAPredictorThatReadsTheFile) {
         EXPECT_NEAR(curve.low[step], ordered[0], 1e-4);
         EXPECT_NEAR(curve.forecast[step], ordered[1], 1e-4);
         EXPECT_NEAR(curve.high[step], ordered[2], 1e-4);
+        const std::vector<double> levels = {0.2, 0.5, 0.8};
+        for (std::size_t k = 0; k < 3; ++k) {
+          const double above = curve.truth[step] - ordered[k];
+          pinball += std::max(levels[k] * above, (levels[k] - 1) * above) / 3 / curve.target.scale;
+        }
+        covered += curve.truth[step] >= ordered[0] && curve.truth[step] <= ordered[2] ? 1 : 0;
       }
     }
     // The evaluation's error is that of the curves.
@@ -116,7 +123,11 @@ TEST_F(Forecasts, AreThoseOfAPredictorThatReadsTheFile) {
     EXPECT_NEAR(score("original_rmse"), std::sqrt(mean), 1e-6 * mean);
     EXPECT_EQ(result.test->metric, score("mse"));
     EXPECT_EQ(std::isnan(score("coverage")), choice.head.empty());
-    if (choice.head == "quantile" && !choice.difference) EXPECT_NEAR(score("pinball"), evaluation.loss, 1e-6);
+    if (!choice.head.empty()) {
+      const double count = static_cast<double>(steps * targets);
+      EXPECT_NEAR(score("pinball"), pinball / count, 1e-5);
+      EXPECT_NEAR(score("coverage"), covered / count, 1e-12);
+    }
     if (choice.head.empty() && !choice.difference) EXPECT_NEAR(score("mse"), evaluation.loss, 1e-6);
   }
 }
