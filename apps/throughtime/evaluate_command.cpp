@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "core/names.h"
 #include "data/printable.h"
+#include "tasks/forecast_view.h"
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/session.h"
@@ -73,32 +74,105 @@ nlohmann::ordered_json confusion_json(const Confusion& confusion) {
   return {{"classes", confusion.classes}, {"counts", rows}};
 }
 
+/// What is shown: the evaluation, and what needs no net on the same split.
+struct Judged {
+  Evaluation evaluation;
+  std::vector<double> baselines;  // of the first metrics
+  std::vector<Rival> rivals;
+  std::vector<ForecastTarget> targets = {};
+  std::vector<double> each = {};  // the first metric of each target
+};
+
+Judged judge(Trainer& trainer, Split split) {
+  Judged judged{trainer.evaluate(split), trainer.task().baselines(split), trainer.task().rivals(split)};
+  if (const ForecastView* forecast = trainer.task().forecast()) {
+    judged.targets = forecast->targets();
+    for (std::size_t i = 0; i < judged.targets.size(); ++i)
+      judged.each.push_back(trainer.evaluator().forecast_scores()->score(trainer.task().metrics().front(), i));
+  }
+  return judged;
+}
+
+std::string score_text(double value) { return fmt::format("{:.6g}", value); }
+/// "0.93": how much of the naive error is left.
+std::string skill_text(double value, double naive) { return naive > 0 ? fmt::format("{:.3f}", value / naive) : ""; }
+
+nlohmann::ordered_json judged_json(const EvaluateArguments& arguments, const Judged& judged) {
+  const Evaluation& evaluation = judged.evaluation;
+  nlohmann::ordered_json line = {
+      {"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best}, {"loss", evaluation.loss}};
+  for (const Score& score : evaluation.scores) line[score.name] = score.value;
+  line["baseline"] = judged.baselines.front();
+  for (std::size_t i = 0; i < judged.baselines.size(); ++i)
+    line["baselines"][evaluation.scores[i].name] = judged.baselines[i];
+  if (!evaluation.confusion.classes.empty()) line["confusion"] = confusion_json(evaluation.confusion);
+  for (const Rival& rival : judged.rivals) line["rivals"][rival.name] = rival.scores.front();
+  for (std::size_t i = 0; i < judged.targets.size(); ++i) {
+    nlohmann::ordered_json& target = line["targets"][judged.targets[i].name];
+    target[evaluation.scores.front().name] = judged.each[i];
+    for (const Rival& rival : judged.rivals) target[rival.name] = rival.first_scores[i];
+  }
+  return line;
+}
+
+void show_scores(const EvaluateArguments& arguments, const Judged& judged, bool errors) {
+  std::vector<Table::Column> columns = {{"metric", false}, {arguments.split}, {errors ? "naive" : "baseline"}};
+  if (errors) columns.push_back({"x naive"});
+  Table table(columns);
+  table.add_row({"loss", score_text(judged.evaluation.loss)});
+  for (std::size_t i = 0; i < judged.evaluation.scores.size(); ++i) {
+    const Score& score = judged.evaluation.scores[i];
+    const bool known = i < judged.baselines.size();
+    std::vector<std::string> row = {score.name, score_text(score.value), known ? score_text(judged.baselines[i]) : ""};
+    if (errors) row.push_back(known ? skill_text(score.value, judged.baselines[i]) : "");
+    table.add_row(row);
+  }
+  show("{}", table.text(style_of(STDOUT_FILENO)));
+}
+
+void show_rivals(const Judged& judged) {
+  const Score& own = judged.evaluation.scores.front();
+  const double naive = judged.rivals.front().scores.front();
+  Table table({{"forecast", false}, {own.name}, {"x naive"}, {"what it says", false}});
+  table.add_row({"this run", score_text(own.value), skill_text(own.value, naive), ""});
+  for (const Rival& rival : judged.rivals)
+    table.add_row({rival.name, score_text(rival.scores.front()), skill_text(rival.scores.front(), naive), rival.text});
+  show("\n{}", table.text(style_of(STDOUT_FILENO)));
+}
+
+void show_targets(const Judged& judged) {
+  std::vector<Table::Column> columns = {{"target", false}, {judged.evaluation.scores.front().name}};
+  for (const Rival& rival : judged.rivals) columns.push_back({rival.name});
+  columns.push_back({"x naive"});
+  Table table(columns);
+  for (std::size_t i = 0; i < judged.targets.size(); ++i) {
+    std::vector<std::string> row = {judged.targets[i].name, score_text(judged.each[i])};
+    for (const Rival& rival : judged.rivals) row.push_back(score_text(rival.first_scores[i]));
+    row.push_back(skill_text(judged.each[i], judged.rivals.front().first_scores[i]));
+    table.add_row(row);
+  }
+  show("\n{}", table.text(style_of(STDOUT_FILENO)));
+}
+
 void evaluate(EvaluateArguments arguments) {
   const Split split = split_of(arguments.split);
   if (!arguments.data.empty()) arguments.overrides.push_back("task.data=" + arguments.data);
   const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best, arguments.overrides);
   if (!trainer->task().has(split))
     refuse("evaluate", "the task {} has no {} split", trainer->plan().task, arguments.split);
-  const Evaluation evaluation = trainer->evaluate(split);
-  const std::vector<double> baselines = trainer->task().baselines(split);
-  if (arguments.json) {
-    nlohmann::ordered_json line = {
-        {"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best}, {"loss", evaluation.loss}};
-    for (const Score& score : evaluation.scores) line[score.name] = score.value;
-    line["baseline"] = trainer->plan().baseline;
-    for (std::size_t i = 0; i < baselines.size(); ++i) line["baselines"][evaluation.scores[i].name] = baselines[i];
-    if (!evaluation.confusion.classes.empty()) line["confusion"] = confusion_json(evaluation.confusion);
-    show("{}\n", line.dump());
-    return;
-  }
-  Table table({{"metric", false}, {arguments.split}, {"baseline"}});
-  table.add_row({"loss", fmt::format("{:.6g}", evaluation.loss)});
-  for (std::size_t i = 0; i < evaluation.scores.size(); ++i)
-    table.add_row({evaluation.scores[i].name, fmt::format("{:.6g}", evaluation.scores[i].value),
-                   i < baselines.size() ? fmt::format("{:.6g}", baselines[i]) : ""});
-  const Style style = style_of(STDOUT_FILENO);
-  show("{}", table.text(style));
-  if (!evaluation.confusion.classes.empty()) show("\n{}", confusion_table(evaluation.confusion).text(style));
+  const Judged judged = judge(*trainer, split);
+  if (arguments.json) return show("{}\n", judged_json(arguments, judged).dump());
+  show_scores(arguments, judged, !judged.rivals.empty());
+  if (const Confusion& confusion = judged.evaluation.confusion; !confusion.classes.empty())
+    show("\n{}", confusion_table(confusion).text(style_of(STDOUT_FILENO)));
+  if (judged.rivals.empty()) return;
+  const bool scaled = trainer->config().task.series.standardise;
+  show("{}\n", scaled
+                   ? "mse, mae, rmse and pinball are scaled: targets divided by their deviation in the training part. "
+                     "original_: in the units of the file."
+                   : "All in the units of the file.");
+  show_rivals(judged);
+  if (judged.targets.size() > 1) show_targets(judged);
 }
 
 }  // namespace

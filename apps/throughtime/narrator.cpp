@@ -10,8 +10,8 @@ namespace throughtime {
 
 void Narrator::on_start(const RunPlan& plan, std::int64_t iteration) {
   plan_ = plan;
-  tell("{}: {}, {} steps, batch {}; baseline {} {:.4f} ({})\n", plan.name, plan.task, plan.steps, plan.batch,
-       plan.metric, plan.baseline, plan.baseline_text);
+  tell("{}: {}, {} steps, batch {}; {} baseline {} {:.4f} ({})\n", plan.name, plan.task, plan.steps, plan.batch,
+       plan.baseline_split, plan.metric, plan.baseline, plan.baseline_text);
   const std::string ranks = plan.ranks > 1 ? fmt::format("{} ranks, each ", plan.ranks) : "";
   tell("  {}, {} parameters; engine {}, {}{} thread{}\n", plan.cell, plan.parameters, plan.engine, ranks, plan.threads,
        plan.threads == 1 ? "" : "s");

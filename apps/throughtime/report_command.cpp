@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "commands.h"
+#include "core/files.h"
 #include "data/printable.h"
+#include "report/forecast_chart.h"
 #include "report/report_file.h"
 #include "terminal.h"
+#include "throughtime/error.h"
+#include "train/run/session.h"
 
 namespace throughtime {
 namespace {
@@ -23,7 +27,14 @@ struct ReportArguments {
   std::string x{name_of(XAxis::iteration)};
   std::string svg, png;        // of plot
   std::string output, format;  // of report
+  bool forecast = false;       // of plot, and the next three
+  bool best = false;
+  std::string split{split_name(Split::test)};
+  std::int64_t rows = 500;
 };
+
+/// Forecasts are drawn of as many steps where nobody says how many.
+constexpr std::int64_t report_rows = 500;
 
 /// What both commands ask for: runs, and how their curves are drawn.
 void add_curve_options(CLI::App& command, ReportArguments& arguments) {
@@ -56,7 +67,32 @@ void say_troubles(const std::vector<RunGroup>& groups) {
       for (const std::string& trouble : run.troubles) tell("{}: {}\n", run.directory.string(), printable(trouble));
 }
 
+void write_pngs(const RunForecast& forecast, const std::string& name, const std::string& path) {
+  for (std::size_t target = 0; target < forecast.targets.size(); ++target) {
+    const ForecastCurve& curve = forecast.targets[target];
+    write_png(forecast_chart(forecast, curve, name), picture_path(path, target, false).string());
+    write_png(residual_chart(forecast, curve, name), picture_path(path, target, true).string());
+    tell("wrote {} and {}\n", picture_path(path, target, false).string(), picture_path(path, target, true).string());
+  }
+}
+
+void plot_forecast(const ReportArguments& arguments) {
+  if (arguments.runs.size() != 1) refuse("plot", "--forecast draws one run, got {}", arguments.runs.size());
+  const Split split = choice_of<Split>(arguments.split, "plot", "split (--split)");
+  const std::unique_ptr<Trainer> trainer = open_run(arguments.runs.front(), arguments.best);
+  const RunForecast forecast = forecast_of(*trainer, split, arguments.rows);
+  const std::string name = trainer->plan().name;
+  const std::vector<Chart> charts = forecast_charts(forecast, name);
+  if (!arguments.svg.empty()) write_output(arguments.svg, stacked_svg(charts));
+  if (!arguments.png.empty()) write_pngs(forecast, name, arguments.png);
+  if (!arguments.svg.empty() || !arguments.png.empty()) return;
+  const Style style = style_of(STDOUT_FILENO);
+  for (const Chart& chart : charts)
+    show("{}", terminal_text_of(chart, std::max(style.width, 20), plot_rows, style.color));
+}
+
 void plot(const ReportArguments& arguments) {
+  if (arguments.forecast) return plot_forecast(arguments);
   const std::vector<RunGroup> groups = group_runs(read_runs(arguments.runs));
   say_troubles(groups);
   const ReportOptions options = options_of(arguments);
@@ -75,7 +111,10 @@ void report(const ReportArguments& arguments) {
   const ReportFormat format = report_format(arguments.format, output);
   const std::vector<RunGroup> groups = group_runs(read_runs(arguments.runs));
   say_troubles(groups);
-  write_report(groups, options_of(arguments), format, output);
+  ReportOptions options = options_of(arguments);
+  if (format == ReportFormat::html && gnuplot_found())
+    options.forecasts = report_forecasts(groups, report_rows, options.troubles);
+  write_report(groups, options, format, output);
   tell("wrote {}\n", output.string());
 }
 
@@ -85,6 +124,19 @@ void add_plot_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("plot", "Draw the curves of runs in the terminal, or into a picture file");
   const auto arguments = std::make_shared<ReportArguments>();
   add_curve_options(*command, *arguments);
+  CLI::Option* forecast =
+      command->add_flag("--forecast", arguments->forecast,
+                        "Draw what one run of a series forecasts: truth, forecast, band and residuals");
+  command->add_option("--split", arguments->split, "With --forecast: train, validation or test")
+      ->needs(forecast)
+      ->capture_default_str();
+  command->add_option("--rows", arguments->rows, "With --forecast: the last N steps of the split; 0: all")
+      ->needs(forecast)
+      ->check(CLI::Range(0, 1000000000))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_flag("--best", arguments->best, "With --forecast: the checkpoint that was best on validation")
+      ->needs(forecast);
   command->add_option("--svg", arguments->svg, "Write the picture here instead")->type_name("FILE");
   command->add_option("--png", arguments->png, "Write the picture here instead")->type_name("FILE");
   command->callback([arguments] { plot(*arguments); });

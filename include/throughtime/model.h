@@ -33,8 +33,9 @@ struct LayerConfig {
 struct HeadConfig {
   std::string name = "softmax";
   int outputs = 0;
-  int hidden = 0;     // width of a second linear layer in between; 0: one layer
-  bool tied = false;  // the output matrix is the embedding
+  int hidden = 0;                                // width of a second linear layer in between; 0: one layer
+  bool tied = false;                             // the output matrix is the embedding
+  std::vector<double> levels = {0.1, 0.5, 0.9};  // of quantiles, ascending within 0 and 1
 };
 
 /// Shares of zeros; the survivors are scaled by 1 / (1 - share).
@@ -81,7 +82,11 @@ class Model {
   int outputs() const { return config_.head.outputs; }  // width of the head's output
   int linear_outputs() const { return outputs() - head_->constants; }  // those that a linear layer makes
   int classes() const { return outputs() - head_->beside; }            // those that a label may name
-  int target_width() const { return head_->target == TargetKind::label_and_interval ? 1 : outputs(); }
+  int target_width() const {
+    return head_->target == TargetKind::label_and_interval
+               ? 1
+               : outputs() / head_->outputs_per_target(config_.head.levels.size());
+  }
   int top_hidden() const { return layers_.back().hidden; }
 
   int embedding = -1, encoder_weight = -1, encoder_bias = -1;  // block indices; -1: absent

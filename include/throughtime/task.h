@@ -18,7 +18,7 @@ constexpr auto names_of(Split) { return choice_names("train", "validation", "tes
 
 /// What a task is judged by. All are exact means over every weighted step and row.
 enum class Metric {
-  mse,
+  mse,                   // of a recording: with targets divided by their deviations in the training part
   accuracy,              // share of steps whose most probable class is the label
   cross_entropy,         // nats
   perplexity,            // exp(cross-entropy)
@@ -31,11 +31,20 @@ enum class Metric {
   published_time_rmse,   // the mean cut off at the longest interval, not normalised; first 20 steps skipped
   published_mark_error,  // first 20 steps skipped
   balanced_accuracy,     // the accuracy of each class that is there, in their mean
+  mae,                   // this and the next two with targets divided by their deviations, as mse
+  rmse,
+  esr,           // error-to-signal ratio: sum of squared errors / sum of squared targets, in the recording's units
+  original_mse,  // these three in the recording's units
+  original_mae,
+  original_rmse,
+  pinball,   // the mean over the levels of max(level (y - q), (level - 1) (y - q)), as mse divided by deviations
+  coverage,  // share of targets between the lowest and the highest level
 };
 constexpr auto names_of(Metric) {
   return choice_names("mse", "accuracy", "cross_entropy", "perplexity", "bpc", "published_perplexity", "nll",
                       "time_rmse", "mark_error", "published_nll", "published_time_rmse", "published_mark_error",
-                      "balanced_accuracy");
+                      "balanced_accuracy", "mae", "rmse", "esr", "original_mse", "original_mae", "original_rmse",
+                      "pinball", "coverage");
 }
 
 std::string metric_name(Metric metric);
@@ -43,6 +52,17 @@ std::string metric_name(Metric metric);
 /// perplexity takes the mean that is its own.
 double metric_of_loss(Metric metric, double mean_loss);
 bool higher_is_better(Metric metric);
+
+/// What the targets of a forecast are in the numbers of the recording (tasks/forecast_view.h).
+class ForecastView;
+
+/// A forecast that needs no net, and what it scores on a split: a value for each of the task's metrics.
+struct Rival {
+  std::string name;  // "naive", "seasonal", "mean", "ridge"
+  std::string text;  // what it predicts
+  std::vector<double> scores;
+  std::vector<double> first_scores;  // the first metric of each target alone
+};
 
 /// A source of training and evaluation batches. A batch depends on (seed, split, iteration, batch) alone, so a run
 /// that goes on after a stop needs no other position than its iteration.
@@ -64,11 +84,15 @@ class Task {
   virtual std::int64_t examples() const { return 0; }
   /// What the task is judged by; the first one is what tables show.
   virtual std::vector<Metric> metrics() const = 0;
-  /// The first metric of the best prediction that looks at no input (a series: of the last value seen), on the test
-  /// split.
+  /// The first metric of the best prediction that looks at no input (a series: of the last value seen), on the split
+  /// that a run is judged by.
   virtual double baseline() const = 0;
-  /// The same for each metric, in their order, on a split; a task may know fewer.
+  /// The same for each metric, in their order, on a split that is not empty; a task may know fewer.
   virtual std::vector<double> baselines(Split) const { return {baseline()}; }
+  /// The baseline and others like it, which may take a while to fit; none: the task knows the one alone.
+  virtual std::vector<Rival> rivals(Split) const { return {}; }
+  /// Of a task whose targets are numbers of a recording; null: they are not.
+  virtual const ForecastView* forecast() const { return nullptr; }
   /// What the baseline predicts, in words for a line of output: "the last value", "the most frequent class".
   virtual std::string baseline_text() const = 0;
   /// The names of the classes that the model chooses between, in the order of its outputs; none: they have no names.
@@ -93,6 +117,10 @@ class Task {
   virtual std::int64_t batches(Split, int) const { return 0; }
   /// Whether there is anything in a split; make_batch refuses an empty one.
   virtual bool has(Split) const { return true; }
+  /// The split that a run is judged by: test, or what comes before it where there is none.
+  Split judged_split() const {
+    return has(Split::test) ? Split::test : has(Split::validation) ? Split::validation : Split::train;
+  }
   /// Rows of an evaluation batch where training has `batch` rows.
   virtual int evaluation_batch(int batch) const { return batch; }
   /// Writes into a directory what belongs to a model beside its weights: a vocabulary, a permutation, means and

@@ -157,6 +157,11 @@ void describe(TextConfig& config, OptionList& list);
 std::unique_ptr<Task> make_task(const TextConfig& config, std::uint64_t seed);
 HeldOut give_back(TextConfig& config);
 
+/// What becomes of a value that a recording does not have: it is refused; the last one before it stands in; or that
+/// too, and what would have it as a target has no loss.
+enum class MissingValues { refuse, hold, skip };
+constexpr auto names_of(MissingValues) { return choice_names("refuse", "hold", "skip"); }
+
 /// The user's own recording.
 struct SeriesConfig {
   int length = 200;                       // steps of a window
@@ -164,9 +169,13 @@ struct SeriesConfig {
   std::string target_path = {};           // the file of the targets
   std::vector<std::string> inputs = {};   // columns by name or number; none: all
   std::vector<std::string> targets = {};  // columns by name or number; none: all inputs, or all of target_path
-  int horizon = 1;                        // the target is the target columns this many steps later
-  std::vector<double> splits = {};        // shares of train, validation, test; none: 0.7, 0.1, 0.2
-  bool standardise = true;                // inputs and targets to mean 0 and deviation 1 of the training part
+  std::vector<std::string> known = {};    // columns that are known ahead: they enter as they are at the target's step
+  std::vector<int> horizon = {1};         // the targets are the target columns so many steps later
+  bool difference = false;                // the model predicts how much a target changes until then
+  MissingValues missing = MissingValues::refuse;
+  int season = 0;                   // steps of a season, for the seasonal baseline; 0: there is none
+  std::vector<double> splits = {};  // shares of train, validation, test; none: 0.7, 0.1, 0.2
+  bool standardise = true;          // inputs and targets to mean 0 and deviation 1 of the training part
   HeaderLine header = HeaderLine::automatic;
   std::string delimiter = ",";  // between the fields of a CSV file, or tab
   int channels = 1;             // numbers per step of a raw float32 file

@@ -1,5 +1,7 @@
 #include "throughtime/model.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,6 +45,18 @@ void check_layers(const std::vector<LayerConfig>& layers) {
   }
 }
 
+void check_levels(const HeadConfig& head, const HeadType& type) {
+  for (std::size_t i = 0; i < head.levels.size(); ++i)
+    if (!(head.levels[i] > 0 && head.levels[i] < 1) || (i > 0 && head.levels[i] <= head.levels[i - 1]))
+      refuse("model", "levels must ascend within 0 and 1, such as 0.1, 0.5, 0.9, got {}", fmt::join(head.levels, ", "));
+  if (type.band != HeadBand::none && head.levels.empty())
+    refuse("model", "the {} head needs levels, such as 0.1, 0.5, 0.9", head.name);
+  const int each = type.outputs_per_target(head.levels.size());
+  if (head.outputs % each != 0)
+    refuse("model", "head.outputs must be a multiple of {} for the {} head, which has so many for each target, got {}",
+           each, head.name, head.outputs);
+}
+
 void check_head(const ModelConfig& config) {
   const HeadConfig& head = config.head;
   require_range("model", "head.outputs", head.outputs, 1, largest_width);
@@ -52,6 +66,7 @@ void check_head(const ModelConfig& config) {
     refuse("model",
            "head.outputs must be at least {} for the {} head, which has {} beside those of its classes, got {}",
            type.beside + 1, head.name, type.beside, head.outputs);
+  check_levels(head, type);
   if (!head.tied) return;
   if (type.beside > 0) refuse("model", "the {} head cannot be tied: it has outputs that are no tokens", head.name);
   if (config.input.tokens != TokenInput::embedding) refuse("model", "a tied head needs embedded tokens");

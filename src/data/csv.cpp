@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <unordered_map>
 
@@ -15,6 +16,7 @@ namespace throughtime {
 namespace {
 
 constexpr std::string_view speaker = "csv";
+constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
 /// Empty, or one of the words that programs write for a value they do not have.
 bool is_missing(std::string_view text) {
@@ -145,13 +147,35 @@ class TableReader {
     refuse_groups(row, i);
     column.kind = number_of(text) ? Kind::number : Kind::text;
     if (column.kind == Kind::text) column.why_text = fmt::format("{} in line {} is no number", excerpt(text), row.line);
-    if (column.kind == Kind::number && column.missing_line != 0) refuse_missing(column.missing_line, column);
+    if (column.kind != Kind::number) return;
+    if (column.missing_line != 0 && !options_.missing) refuse_missing(column.missing_line, column);
+    if (column.missing_line != 0) add_missing_above(i);
+  }
+
+  /// The rows above the first number of a column have none of it.
+  void add_missing_above(std::size_t i) {
+    const auto numbers = [&](std::size_t end) {
+      return elements(std::count_if(columns_.begin(), columns_.begin() + static_cast<std::ptrdiff_t>(end),
+                                    [](const Column& column) { return column.kind == Kind::number; }));
+    };
+    const std::size_t place = numbers(i), width = numbers(columns_.size());  // with this one
+    std::vector<float> wider;
+    wider.reserve(table_.rows * width);
+    auto from = table_.values.begin();
+    for (std::size_t row = 0; row + 1 < table_.rows; ++row)
+      for (std::size_t column = 0; column < width; ++column) wider.push_back(column == place ? nothing : *from++);
+    wider.insert(wider.end(), from, table_.values.end());  // what this row has so far
+    table_.values = std::move(wider);
   }
 
   void add_value(const Row& row, std::size_t i) {
     const std::string_view text = trimmed(row.fields[i]);
     const std::optional<double> value = number_of(text);
-    if (!value && is_missing(text)) refuse_missing(row.line, columns_[i]);
+    if (!value && is_missing(text)) {
+      if (!options_.missing) refuse_missing(row.line, columns_[i]);
+      table_.values.push_back(nothing);
+      return;
+    }
     refuse_groups(row, i);
     const float rounded = static_cast<float>(value.value_or(0));
     if (!value || !std::isfinite(rounded))
@@ -169,7 +193,9 @@ class TableReader {
   }
 
   [[noreturn]] void refuse_missing(std::uint64_t line, const Column& column) const {
-    refuse_line(speaker, records_.name(), line, "column {}: the value is missing", excerpt(column.name));
+    refuse_line(speaker, records_.name(), line,
+                "column {}: the value is missing (task.series.missing = \"hold\" or \"skip\" goes on without it)",
+                excerpt(column.name));
   }
 
   CsvTable finished() {

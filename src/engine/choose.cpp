@@ -34,6 +34,8 @@ EngineChoice choose_engine(const std::string& name, const Model& model, int rows
   const std::string host = EngineConfig().name;
   const EngineType* device = usable_device();
   if (!device) return {host, "auto: no GPU that can be used"};
+  if (model.head().band != HeadBand::none)
+    return {host, fmt::format("auto: the {} head has no device kernels", model.head().name)};
   const double products = products_of_step(model, rows);
   const bool pays = products >= least_products;
   return {pays ? device->name : host,

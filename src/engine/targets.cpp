@@ -116,7 +116,8 @@ void check_values(const Model& model, const Window& window, const Offer& offer, 
   if (offer.width != model.target_width())
     refuse("window", "targets must have {}, got {}",
            interval ? "1 number, the time until the label"
-                    : fmt::format("{} numbers, one per output of the {} head", model.outputs(), model.head().name),
+                    : fmt::format("{} numbers, one per {} of the {} head", model.target_width(),
+                                  model.head().band == HeadBand::none ? "output" : "target", model.head().name),
            offer.width);
   const auto width = elements(offer.width);
   if ((offer.entry + 1) * width > offer.values.size())
@@ -184,7 +185,7 @@ bool all_right_in_sources(const Model& model, const Window& window, int first, i
 
 RowTarget<float> row_target(const Model& model, const Window& window, int step, int row) {
   const Offer offer = offer_at(window, step, row);
-  RowTarget<float> target;
+  RowTarget<float> target{.levels = model.config().head.levels};
   if (uses_label(model, offer)) target.label = offer.labels[offer.entry];
   if (uses_values(model, offer) && !offer.values.empty())
     target.values = offer.values.data() + offer.entry * elements(offer.width);

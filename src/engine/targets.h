@@ -47,9 +47,9 @@ RowTarget<Real> row_target(const Model& model, const Window& window, int step, i
   if constexpr (std::is_same_v<Real, float>) {
     return target;
   } else {
-    if (!target.values) return {target.label, nullptr};
+    if (!target.values) return {target.label, nullptr, target.levels};
     for (int i = 0; i < model.target_width(); ++i) scratch[i] = target.values[i];
-    return {target.label, scratch};
+    return {target.label, scratch, target.levels};
   }
 }
 

@@ -8,6 +8,8 @@ HeadType softmax_head();
 HeadType regression_head();
 HeadType bernoulli_head();
 HeadType point_process_head();
+HeadType quantile_head();
+HeadType gaussian_head();
 
 namespace {
 
@@ -17,6 +19,8 @@ Registry<HeadType>& heads() {
                                                  regression_head(),
                                                  bernoulli_head(),
                                                  point_process_head(),
+                                                 quantile_head(),
+                                                 gaussian_head(),
                                              });
   return registry;
 }

@@ -189,6 +189,15 @@ int rank(const std::string& metric) {
   return metric == "steps_per_second" ? 5 : 3;
 }
 
+/// The naive baseline of a metric on the split that it is of; NaN where the run does not tell. `baseline` alone is of
+/// the test split, or of a stream.
+double baseline_of(const ResultFile& result, const std::string& metric) {
+  if (const double own = result.number("baselines." + metric); !std::isnan(own)) return own;
+  const std::string task_metric = result.text("metric");
+  const bool other_split = metric.starts_with("validation_") || metric.starts_with("train_");
+  return !other_split && !task_metric.empty() && metric.ends_with("_" + task_metric) ? result.number("baseline") : nan;
+}
+
 }  // namespace
 
 std::size_t RunGroup::finished() const {
@@ -315,13 +324,10 @@ Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, i
       band = band || !curve.low.empty();
       chart.curves.push_back(std::move(curve));
     }
-    // The baseline is of the task's own metric, on whatever data.
-    const std::string own = group.runs.front().result.text("metric");
-    const double baseline = group.runs.front().result.number("baseline");
+    const double baseline = baseline_of(group.runs.front().result, metric);
     const bool known = std::any_of(chart.references.begin(), chart.references.end(),
                                    [&](const ReferenceLine& line) { return line.y == baseline; });
-    if (!own.empty() && metric.ends_with("_" + own) && std::isfinite(baseline) && !known)
-      chart.references.push_back({"naive baseline", baseline});
+    if (std::isfinite(baseline) && !known) chart.references.push_back({"naive baseline", baseline});
   }
   if (!any) chart.curves.clear();
   if (band)

@@ -276,6 +276,7 @@ Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& opt
     for (const RunRecord& run : group.runs)
       for (const std::string& trouble : run.troubles)
         report.troubles.push_back(fmt::format("{}: {}", run.directory.string(), trouble));
+  report.troubles.insert(report.troubles.end(), options.troubles.begin(), options.troubles.end());
   report.tables.push_back(results_table(groups));
   if (groups.size() > 1) report.tables.push_back(comparison_table(groups));
   report.tables.push_back(cost_table(groups));
@@ -283,7 +284,8 @@ Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& opt
   if (!differing.empty()) report.tables.push_back(difference_table(groups, differing));
   if (options.figures) {
     require_axis(groups, options.x);
-    report.figures = legible_figures(groups, options);
+    report.figures = options.forecasts;
+    for (Chart& figure : legible_figures(groups, options)) report.figures.push_back(std::move(figure));
     report.confusions = confusions_of(groups);
   }
   for (const RunGroup& group : groups) {

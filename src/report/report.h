@@ -48,6 +48,8 @@ struct ReportOptions {
   XAxis x = XAxis::iteration;             // what the curves are drawn over
   bool log = false;                       // logarithmic axes for all figures, not only for those that need one
   bool figures = true;
+  std::vector<Chart> forecasts = {};  // pictures that come first, and what is to be said about them
+  std::vector<std::string> troubles = {};
 };
 
 /// Curves of more groups than this cannot be told apart in one picture; a report then has several.

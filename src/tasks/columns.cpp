@@ -39,7 +39,8 @@ const Window& ColumnTask::make_batch(Split split, std::uint64_t iteration, int b
   window_.sources = {&source(split), 1};
   window_.start.resize(rows);
   for (std::size_t row = 0; row < rows; ++row) window_.start[row] = static_cast<std::int64_t>(row) * stride + first;
-  window_.weight.resize(elements(window_.steps, batch), 1.0f);
+  window_.weight.assign(elements(window_.steps, batch), 1.0f);
+  fall_silent(split, window_);
   window_.mask_key = batch_mask_key(seed_, split, iteration);
   window_.mask_step = first;
   window_.continues = first > 0;
@@ -55,6 +56,13 @@ void ColumnTask::fill_resets(Split split, Window& window) const {
     const auto position = elements(window.start[i % rows]) + i / rows;
     window.flags[i] = resets[position] != 0 ? StepFlag::reset : StepFlag::go_on;
   }
+}
+
+void ColumnTask::fall_silent(Split split, Window& window) const {
+  const std::span<const std::uint8_t> silent = silent_[static_cast<std::size_t>(split)];
+  const auto rows = window.start.size();
+  for (std::size_t i = 0; !silent.empty() && i < window.weight.size(); ++i)
+    if (silent[elements(window.start[i % rows]) + i / rows] != 0) window.weight[i] = 0;
 }
 
 const Window& ColumnTask::make_positions(std::uint64_t draw, int columns, int rows, int steps) {
@@ -76,6 +84,7 @@ const Window& ColumnTask::make_positions(std::uint64_t draw, int columns, int ro
   }
   positions_.weight.assign(elements(steps, rows), 0.0f);
   std::fill(positions_.weight.end() - rows, positions_.weight.end(), 1.0f);
+  fall_silent(Split::train, positions_);
   fill_resets(Split::train, positions_);
   positions_.mask_key = positions_mask_key(seed_, draw);
   return positions_;

@@ -39,12 +39,16 @@ class ColumnTask : public Task {
   /// as long as the task uses it.
   std::span<const std::uint8_t>& resets(Split split) { return resets_[static_cast<std::size_t>(split)]; }
 
+  /// Steps without a loss, in the same way.
+  std::span<const std::uint8_t>& silent(Split split) { return silent_[static_cast<std::size_t>(split)]; }
+
   /// Steps of a column that have a target.
   std::int64_t column_steps(Split split, int batch) const { return entries(split) / batch - overlap_; }
 
  private:
   std::int64_t entries(Split split) const { return static_cast<std::int64_t>(source(split).steps) + overlap_; }
   void fill_resets(Split split, Window& window) const;
+  void fall_silent(Split split, Window& window) const;
 
   std::string name_;
   std::uint64_t seed_;
@@ -52,7 +56,7 @@ class ColumnTask : public Task {
   int overlap_;
   int evaluation_columns_;
   std::array<Source, 3> sources_;
-  std::array<std::span<const std::uint8_t>, 3> resets_;
+  std::array<std::span<const std::uint8_t>, 3> resets_, silent_;
   Window window_, positions_;
 };
 

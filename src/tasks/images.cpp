@@ -31,11 +31,14 @@ ImageSet::ImageSet(const ImageOptions& options, Images train, Images test, int r
             .first_loss = options.loss == LossSteps::every ? 0 : length - 1};
 }
 
-double ImageSet::baseline() const {
+double ImageSet::baseline_of(Split split) const {
   std::array<std::int64_t, 256> counts = {};
   for (const std::uint8_t label : train_.labels) ++counts[label];
   const auto favourite = static_cast<std::uint8_t>(std::ranges::max_element(counts) - counts.begin());
-  return static_cast<double>(std::ranges::count(test_.labels, favourite)) / static_cast<double>(test_.labels.size());
+  std::span<const std::uint8_t> labels = split == Split::test ? test_.labels : train_.labels;
+  if (split == Split::train) labels = labels.first(elements(size(Split::train)));
+  if (split == Split::validation) labels = labels.last(elements(held_out_));
+  return static_cast<double>(std::ranges::count(labels, favourite)) / static_cast<double>(labels.size());
 }
 
 std::int64_t ImageSet::size(Split split) const {

@@ -32,7 +32,8 @@ class ImageSet : public SequenceSet {
 
   const SequenceShape& shape() const override { return shape_; }
   std::vector<Metric> metrics() const override { return {Metric::accuracy, Metric::cross_entropy}; }
-  double baseline() const override;
+  double baseline() const override { return baseline_of(Split::test); }
+  double baseline_of(Split split) const override;
   std::string baseline_text() const override { return "the most frequent class"; }
   bool endless() const override { return false; }
   std::int64_t size(Split split) const override;

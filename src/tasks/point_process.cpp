@@ -123,9 +123,9 @@ class PointProcessTask final : public ColumnTask {
     return {"the files have no column `mark`: all events are alike"};
   }
 
-  double baseline() const override { return baselines(baseline_split()).front(); }
+  double baseline() const override { return baselines(judged_split()).front(); }
   std::string baseline_text() const override {
-    const std::vector<double> values = baselines(baseline_split());
+    const std::vector<double> values = baselines(judged_split());
     return fmt::format("constant rate, frequencies of the marks; time_rmse {:.4g}, mark_error {:.4g}", values[1],
                        values[2]);
   }
@@ -172,9 +172,6 @@ class PointProcessTask final : public ColumnTask {
 
  private:
   int marks() const { return static_cast<int>(marks_.size()); }
-  Split baseline_split() const {
-    return has(Split::test) ? Split::test : has(Split::validation) ? Split::validation : Split::train;
-  }
 
   /// The training part first: its marks are those that the others may have.
   void read() {

@@ -37,7 +37,9 @@ class SequenceSet {
   virtual const SequenceShape& shape() const = 0;
   virtual std::vector<Metric> metrics() const = 0;
   virtual double baseline() const = 0;
-  virtual std::vector<double> baselines(Split) const { return {baseline()}; }
+  /// The same on a split; of generated sequences all are alike.
+  virtual double baseline_of(Split) const { return baseline(); }
+  virtual std::vector<double> baselines(Split split) const { return {baseline_of(split)}; }
   virtual std::string baseline_text() const = 0;
   virtual std::vector<std::string> classes() const { return {}; }
   virtual std::vector<std::string> notes() const { return {}; }

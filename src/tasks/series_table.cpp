@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <unordered_map>
@@ -28,9 +29,12 @@ std::vector<std::string> numbered(std::size_t count) {
   return names;
 }
 
-SeriesTable from_csv(const std::string& path, char delimiter, HeaderLine header,
+SeriesTable from_csv(const std::string& path, char delimiter, const SeriesConfig& config,
                      const std::vector<std::string>& columns) {
-  CsvTable table = read_csv(path, {.delimiter = delimiter, .header = header, .columns = columns});
+  CsvTable table = read_csv(path, {.delimiter = delimiter,
+                                   .header = config.header,
+                                   .columns = columns,
+                                   .missing = config.missing != MissingValues::refuse});
   return {std::move(table.columns), table.rows, std::move(table.values), std::move(table.left_out)};
 }
 
@@ -74,8 +78,8 @@ SeriesTable read_series(const std::string& path, const SeriesConfig& config, con
   if (file != path) return from_array(read_npz(file, path.substr(file.size() + 1)), path);
   const std::string ending = data_ending_of(file);
   if (file == "-" || ending == ".csv" || ending == ".txt")
-    return from_csv(file, delimiter_of("series", config.delimiter), config.header, columns);
-  if (ending == ".tsv") return from_csv(file, '\t', config.header, columns);
+    return from_csv(file, delimiter_of("series", config.delimiter), config, columns);
+  if (ending == ".tsv") return from_csv(file, '\t', config, columns);
   if (ending == ".npy") return from_array(read_npy(file), path);
   if (ending == ".npz") refuse("series", "say which array of {} is meant: {}:name", path, path);
   if (ending == ".wav") {
@@ -108,6 +112,28 @@ SeriesTable select_columns(const SeriesTable& table, const std::vector<std::stri
   for (std::size_t row = 0; row < table.rows; ++row)
     for (const std::size_t place : places) selected.values.push_back(table.values[row * table.columns.size() + place]);
   return selected;
+}
+
+std::vector<std::uint8_t> hold_missing(SeriesTable& table, const std::string& path) {
+  const std::size_t width = table.columns.size();
+  std::vector<std::uint8_t> missing;
+  for (std::size_t column = 0; column < width; ++column) {
+    const auto at = [&](std::size_t row) -> float& { return table.values[row * width + column]; };
+    std::size_t first = 0;
+    while (first < table.rows && std::isnan(at(first))) ++first;
+    if (first == table.rows) refuse("series", "column '{}' of {} has no value at all", table.columns[column], path);
+    float last = at(first);
+    for (std::size_t row = 0; row < table.rows; ++row) {
+      if (!std::isnan(at(row))) {
+        last = at(row);
+        continue;
+      }
+      missing.resize(table.values.size());
+      missing[row * width + column] = 1;
+      at(row) = last;
+    }
+  }
+  return missing;
 }
 
 }  // namespace throughtime

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,5 +29,9 @@ std::string npz_file_of(const std::string& path);
 
 /// Those columns of a table, in this order; refuses a name that it does not have.
 SeriesTable select_columns(const SeriesTable& table, const std::vector<std::string>& columns, const std::string& path);
+
+/// Puts the last value of its column in the place of each that is missing (NaN), at the start of a column the first
+/// one. Returns which they were, [rows, columns]; empty: none.
+std::vector<std::uint8_t> hold_missing(SeriesTable& table, const std::string& path);
 
 }  // namespace throughtime

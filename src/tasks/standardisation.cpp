@@ -17,8 +17,12 @@ std::string path_in(const std::string& directory) {
 
 nlohmann::json to_json(const std::vector<ColumnScale>& scales) {
   nlohmann::json list = nlohmann::json::array();
-  for (const ColumnScale& scale : scales)
-    list.push_back({{"column", scale.column}, {"mean", scale.mean}, {"deviation", scale.deviation}});
+  for (const ColumnScale& scale : scales) {
+    nlohmann::json entry = {{"column", scale.column}, {"mean", scale.mean}, {"deviation", scale.deviation}};
+    if (scale.level_deviation != 0) entry["level_deviation"] = scale.level_deviation;
+    if (!scale.change_of.empty()) entry["change_of"] = scale.change_of;
+    list.push_back(std::move(entry));
+  }
   return list;
 }
 
@@ -26,9 +30,12 @@ std::vector<ColumnScale> from_json(const nlohmann::json& list, const std::string
   std::vector<ColumnScale> scales;
   for (const nlohmann::json& entry : list) {
     const ColumnScale scale{entry.at("column").get<std::string>(), entry.at("mean").get<double>(),
-                            entry.at("deviation").get<double>()};
+                            entry.at("deviation").get<double>(), entry.value("level_deviation", 0.0),
+                            entry.value("change_of", std::string())};
     if (!std::isfinite(scale.mean) || !(scale.deviation > 0) || !std::isfinite(scale.deviation))
       refuse("series", "{}: column {} needs a finite mean and a positive deviation", path, scale.column);
+    if (!(scale.level_deviation >= 0) || !std::isfinite(scale.level_deviation))
+      refuse("series", "{}: the level_deviation of column {} must be a number of at least 0", path, scale.column);
     scales.push_back(scale);
   }
   return scales;

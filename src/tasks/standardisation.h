@@ -12,6 +12,8 @@ struct ColumnScale {
   std::string column;
   double mean = 0;
   double deviation = 1;
+  double level_deviation = 0;  // of a target: that of its column; 0: the same as `deviation`
+  std::string change_of = {};  // of a target that is a change: the column whose last value it is added to
   bool operator==(const ColumnScale&) const = default;
 };
 

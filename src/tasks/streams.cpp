@@ -30,6 +30,7 @@ class StreamTask final : public Task {
   int steps() const override { return shape_.window; }
   std::vector<Metric> metrics() const override { return stream_->metrics(); }
   double baseline() const override { return stream_->baseline(); }
+  std::vector<double> baselines(Split split) const override { return {stream_->baseline_of(split)}; }
   std::string baseline_text() const override { return stream_->baseline_text(); }
   bool has(Split split) const override { return stream_->has(split); }
   void save(const std::string& directory) const override { stream_->save(directory); }
@@ -204,6 +205,7 @@ class SequenceStream final : public StepStream {
   const StreamShape& shape() const override { return shape_; }
   std::vector<Metric> metrics() const override { return set_->metrics(); }
   double baseline() const override { return set_->baseline(); }
+  double baseline_of(Split split) const override { return set_->baseline_of(split); }
   std::string baseline_text() const override { return set_->baseline_text(); }
   bool has(Split split) const override { return set_->endless() || set_->size(split) > 0; }
   void save(const std::string& directory) const override { set_->save(directory); }

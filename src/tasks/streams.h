@@ -37,6 +37,8 @@ class StepStream {
   virtual const StreamShape& shape() const = 0;
   virtual std::vector<Metric> metrics() const = 0;
   virtual double baseline() const = 0;
+  /// The same on a split; of what is generated all are alike.
+  virtual double baseline_of(Split) const { return baseline(); }
   virtual std::string baseline_text() const = 0;
   /// Writes the steps from position `first` on of row `row` of `rows`: a pure function of the arguments. All of
   /// `weight` is 1 and of `flags` go_on before.

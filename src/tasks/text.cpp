@@ -88,14 +88,14 @@ class TextTask final : public ColumnTask {
   }
   std::string baseline_text() const override { return "how often each token is in the training part"; }
 
-  double baseline() const override {
-    const Split split = has(Split::test) ? Split::test : has(Split::validation) ? Split::validation : Split::train;
+  double baseline() const override { return baselines(judged_split()).front(); }
+  std::vector<double> baselines(Split split) const override {
     std::vector<double> counts(vocabulary_.size(), 1.0);  // one more than seen, so that nothing is impossible
     for (const std::int32_t token : source(Split::train).labels) counts[token] += 1;
     const double total = static_cast<double>(source(Split::train).labels.size() + counts.size());
     double loss = 0;
     for (const std::int32_t token : source(split).labels) loss -= std::log(counts[token] / total);
-    return metric(loss / static_cast<double>(source(split).labels.size()));
+    return {metric(loss / static_cast<double>(source(split).labels.size()))};
   }
 
   void save(const std::string& directory) const override { vocabulary_.save(vocabulary_path(directory)); }

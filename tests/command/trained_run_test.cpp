@@ -42,6 +42,26 @@ TEST_F(TrainedRun, EvaluatesWhatTrainingSaid) {
   expect_refusal(run("evaluate runs/none"), "no such directory");
 }
 
+TEST_F(TrainedRun, EverySplitIsEvaluatedWithItsOwnBaseline) {
+  std::string text = "y\n";  // steps of 1, then of 2, then of 3
+  for (int t = 0, y = 0; t < 300; ++t) text += std::to_string(y += t < 210 ? 1 : t < 240 ? 2 : 3) + "\n";
+  write_text(path("wave.csv"), text);
+  config_file(wave_config, "wave");
+  const Outcome trained = run("train wave.toml --json --set task.series.standardise=false");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.err.find("test baseline mse 9.0000 (the last value)"), std::string::npos) << trained.err;
+  const nlohmann::json result = nlohmann::json::parse(trained.out);
+  EXPECT_EQ(result.at("baseline"), 9);
+  EXPECT_EQ(result.at("baselines").at("validation_mse"), 4);
+  EXPECT_EQ(result.at("baselines").at("test_mse"), 9);
+  const auto baseline = [&](const std::string& split) {
+    return nlohmann::json::parse(run("evaluate runs/wave --json --split " + split).out).at("baseline");
+  };
+  EXPECT_EQ(baseline("train"), 1);
+  EXPECT_EQ(baseline("validation"), 4);
+  EXPECT_EQ(baseline("test"), 9);
+}
+
 TEST_F(TrainedRun, InspectsCheckpoints) {
   config_file(tiny);
   ASSERT_EQ(run("train --quiet tiny.toml").code, 0);

@@ -201,6 +201,17 @@ TEST(Model, RefusesConfigurationsThatCannotBe) {
   expect(changed([](auto& c) { c.head.outputs = 0; }), "head.outputs must be between 1 and");
   expect(changed([](auto& c) { c.head.hidden = -1; }), "head.hidden");
   expect(changed([](auto& c) { c.head.name = "sofmax"; }), "unknown head 'sofmax'; did you mean 'softmax'?", "[head] ");
+  expect(changed([](auto& c) {
+           c.head.levels = {0.5, 0.5};
+         }),
+         "levels must ascend within 0 and 1, such as 0.1, 0.5, 0.9");
+  expect(changed([](auto& c) { c.head.levels = {0.0, 0.5}; }), "got 0, 0.5");
+  expect(changed([](auto& c) { c.head = {.name = "quantile", .outputs = 2, .levels = {}}; }),
+         "the quantile head needs levels");
+  expect(changed([](auto& c) { c.head = {.name = "quantile", .outputs = 4}; }),
+         "head.outputs must be a multiple of 3 for the quantile head, which has so many for each target, got 4");
+  expect(changed([](auto& c) { c.head = {.name = "gaussian", .outputs = 3}; }),
+         "a multiple of 2 for the gaussian head");
   expect(changed([](auto& c) { c.head.tied = true; }), "a tied head needs embedded tokens");
   expect(changed_tied([](auto& c) { c.head.outputs = 8; }), "as many outputs as the vocabulary has tokens (9), got 8");
   expect(changed_tied([](auto& c) { c.layers[0].hidden = 5; }), "a last layer of the embedding's width (4), got 5");

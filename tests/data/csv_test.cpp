@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
 #include "data/files.h"
 
 namespace throughtime {
@@ -25,6 +27,22 @@ TEST(Csv, ReadsNumbersWithoutAHeader) {
   const CsvTable table = read("1,+2\n 3 ,4");
   EXPECT_EQ(table.columns, (Names{"0", "1"}));
   EXPECT_EQ(table.values, (Values{1, 2, 3, 4}));
+}
+
+TEST(Csv, MissingValuesAreNoNumbersWhereTheyAreAllowed) {
+  const auto shown = [](const CsvTable& table) {
+    std::string text;
+    for (const float value : table.values) text += std::isnan(value) ? "- " : fmt::format("{} ", value);
+    return text;
+  };
+  CsvOptions options{.missing = true};
+  // Columns that begin without a value are numbers from their first one on.
+  EXPECT_EQ(shown(read("a,b,c\n1,,\n2,,5\n,nan,6\n4,7,NA\n", options)), "1 - - 2 - 5 - - 6 4 7 - ");
+  EXPECT_EQ(shown(read("a\nNA\nnull\n3\n", options)), "- - 3 ");
+  EXPECT_EQ(shown(read("d,b\nx,\ny,1\n", options)), "- 1 ");
+  options.columns = {"b", "a"};
+  EXPECT_EQ(shown(read("a,b,c\n1,,x\n,2,y\n", options)), "- 1 2 - ");
+  EXPECT_REFUSED(read("a,b\n1,two\n", options), "'two' is no number");
 }
 
 TEST(Csv, TellsAHeaderFromData) {
@@ -105,6 +123,7 @@ TEST(Csv, UnderstandsQuotesLineEndsAndDelimiters) {
 
 TEST(Csv, RefusesMissingValuesWithLineAndColumn) {
   EXPECT_REFUSED(read("a,b\n1,2\n3,\n"), "[csv] file:3: column 'b': the value is missing");
+  EXPECT_REFUSED(read("a,b\n1,2\n3,\n"), "task.series.missing");
   EXPECT_REFUSED(read("a,b\n1,\n3,NaN\n4,5\n"), "file:2: column 'b': the value is missing");
   EXPECT_REFUSED(read("a,b\n1,2\n3,n/a\n"), "file:3: column 'b': the value is missing");
   EXPECT_REFUSED(read("a\n1\n\n2\n"), "file:3: the line is empty");

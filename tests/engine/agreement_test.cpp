@@ -53,6 +53,7 @@ ProblemSpec random_spec(std::uint64_t seed, const std::string& cell) {
   if (choice.yes()) model.input.encoder = choice.between(1, 18);
   model.head.name = choice.one_of(head_names());
   model.head.outputs = choice.between(model.head.name == "softmax" ? 2 : 1, 70) + find_head(model.head.name).beside;
+  model.head.outputs *= find_head(model.head.name).outputs_per_target(model.head.levels.size());
   if (choice.yes()) model.head.hidden = choice.between(1, 20);
   if (model.input.tokens == TokenInput::embedding && choice.yes()) {
     model.head = {"softmax", model.input.vocabulary, 0, true};

@@ -28,6 +28,8 @@ std::vector<double> draw_targets(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
+const std::vector<double> levels = {0.1, 0.5, 0.9};
+
 void expect_gradient_of_differences(const HeadType& head, const std::vector<double>& z,
                                     const RowTarget<double>& target) {
   const int outputs = static_cast<int>(z.size());
@@ -45,11 +47,12 @@ void expect_gradient_of_differences(const HeadType& head, const std::vector<doub
 TEST(Heads, GradientsAreThoseOfCentralDifferences) {
   for (const HeadType* head : all_heads()) {
     for (const std::size_t classes : {1u, 2u, 5u, 33u}) {
-      const std::size_t outputs = classes + static_cast<std::size_t>(head->beside);
+      const auto each = static_cast<std::size_t>(head->outputs_per_target(levels.size()));
+      const std::size_t outputs = classes * each + static_cast<std::size_t>(head->beside);
       const auto z = draw(outputs, 1.5, outputs);
       const auto values = draw_targets(outputs, outputs);
       const bool both = head->target == TargetKind::label_and_interval;
-      if (!both) expect_gradient_of_differences(*head, z, {-1, values.data()});
+      if (!both) expect_gradient_of_differences(*head, z, {-1, values.data(), levels});
       if (!takes_label(head->target)) continue;
       const double* beside = both ? values.data() : nullptr;
       expect_gradient_of_differences(*head, z, {0, beside});
@@ -119,6 +122,47 @@ TEST(Heads, StayExactForLargeOutputs) {
   EXPECT_EQ(d_z, (std::vector<double>{0, 0, 0.5}));
   const double confident = 40, right = 1;
   EXPECT_NEAR(find_head("bernoulli").reference.loss(1, &confident, {-1, &right}, 1.0, nullptr), std::exp(-40.0), 1e-30);
+}
+
+TEST(Heads, QuantilesHaveThePinballLoss) {
+  const std::vector<double> own = {0.2, 0.7}, z = {1, 5, 3, 4}, y = {2, 4.5};  // z: both targets at 0.2, then at 0.7
+  std::vector<double> d_z(4);
+  const double loss = find_head("quantile").reference.loss(4, z.data(), {-1, y.data(), own}, 3.0, d_z.data());
+  // y - z: 1 and -0.5 at 0.2, -1 and 0.5 at 0.7.
+  EXPECT_NEAR(loss, (0.2 * 1 + 0.8 * 0.5 + 0.3 * 1 + 0.7 * 0.5) / 4, 1e-12);
+  const std::vector<double> wanted = {-0.2, 0.8, 0.3, -0.7};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(d_z[i], 3 * wanted[i] / 4, 1e-12);
+  // The quantile of a sample is where the mean loss is lowest.
+  const std::vector<double> sample = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, level = {0.7};
+  const auto mean = [&](double q) {
+    double sum = 0;
+    for (const double x : sample) sum += find_head("quantile").reference.loss(1, &q, {-1, &x, level}, 1.0, nullptr);
+    return sum;
+  };
+  for (double q = 0; q < 11; q += 0.25) EXPECT_GE(mean(q), mean(7.5) - 1e-9) << q;
+  std::vector<double> same = z;
+  find_head("quantile").reference.predict(4, same.data());
+  EXPECT_EQ(same, z);
+}
+
+TEST(Heads, AGaussianHasItsLogDensity) {
+  const double mean = 1.5, raw = -0.4, y = 0.3;
+  const double deviation = 1e-3 + std::log1p(std::exp(raw));
+  const std::vector<double> z = {mean, raw};
+  const double density = std::exp(-0.5 * std::pow((y - mean) / deviation, 2)) / (deviation * std::sqrt(2 * M_PI));
+  EXPECT_NEAR(find_head("gaussian").reference.loss(2, z.data(), {-1, &y}, 1.0, nullptr), -std::log(density), 1e-12);
+  std::vector<double> predicted = z;
+  find_head("gaussian").reference.predict(2, predicted.data());
+  EXPECT_EQ(predicted[0], mean);
+  EXPECT_NEAR(predicted[1], deviation, 1e-15);
+  // Far out it neither overflows nor becomes 0.
+  for (const double far : {-1e4, 1e4}) {
+    std::vector<double> at = {0, far}, d_z(2);
+    EXPECT_TRUE(std::isfinite(find_head("gaussian").reference.loss(2, at.data(), {-1, &y}, 1.0, d_z.data())));
+    EXPECT_TRUE(std::isfinite(d_z[0]) && std::isfinite(d_z[1]));
+    find_head("gaussian").reference.predict(2, at.data());
+    EXPECT_NEAR(at[1], far < 0 ? 1e-3 : far, 1e-3 * 1.1);
+  }
 }
 
 }  // namespace

@@ -48,6 +48,29 @@ TEST(ReadRun, SaysWhatIsMissingOfAHalfFinishedRun) {
   EXPECT_EQ(run.troubles[1], "not finished: it has no result.json and its curves end at iteration 20");
 }
 
+TEST(ReadRun, ACurveHasTheBaselineOfItsOwnSplit) {
+  ScratchDirectory scratch;
+  write_run(scratch, "run", {});
+  testing::write_text(scratch / "run/metrics.jsonl",
+                      "{\"iteration\":10,\"validation_mse\":3,\"test_mse\":3,\"rolling_mse\":3}\n"
+                      "{\"iteration\":20,\"validation_mse\":2,\"test_mse\":2,\"rolling_mse\":2}\n");
+  const auto lines = [&](const std::string& metric) {
+    std::vector<double> values;
+    const std::vector<RunGroup> groups = group_runs({read_run(scratch / "run")});
+    for (const ReferenceLine& line : chart_of(groups, metric, 1, false, XAxis::iteration).references)
+      values.push_back(line.y);
+    return values;
+  };
+  // Where a run tells one baseline alone it is that of its test, or of all rows of a stream.
+  EXPECT_EQ(lines("validation_mse"), (std::vector<double>{}));
+  EXPECT_EQ(lines("test_mse"), (std::vector<double>{0.167}));
+  EXPECT_EQ(lines("rolling_mse"), (std::vector<double>{0.167}));
+  testing::write_text(scratch / "run/result.json",
+                      "{\"metric\":\"mse\",\"baseline\":2,\"baselines\":{\"validation_mse\":7,\"test_mse\":2}}\n");
+  EXPECT_EQ(lines("validation_mse"), (std::vector<double>{7}));
+  EXPECT_EQ(lines("test_mse"), (std::vector<double>{2}));
+}
+
 TEST(ReadRun, NoDamageIsTooGreat) {
   for (const std::string garbage : {"", "\xff\xfe\x00", "[1,2", "{\"iteration\":\"x\"}\n[]\n7\n\n", "= = =", "null"}) {
     ScratchDirectory scratch;

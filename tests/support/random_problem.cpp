@@ -157,7 +157,8 @@ ModelConfig stack_of(const std::string& cell, const std::vector<int>& widths, in
 
 ModelConfig with_head(ModelConfig config, const std::string& head, int outputs, int hidden) {
   config.head.name = head;
-  config.head.outputs = outputs;
+  const int each = find_head(head).outputs_per_target(config.head.levels.size());
+  config.head.outputs = (outputs + each - 1) / each * each;  // whole targets
   config.head.hidden = hidden;
   return config;
 }

@@ -27,7 +27,7 @@ class Series : public ::testing::Test {
 TEST_F(Series, TargetsAreTheColumnsHorizonStepsLater) {
   config_.inputs = {"a", "c"};
   config_.targets = {"b"};
-  config_.horizon = 3;
+  config_.horizon = {3};
   const auto task = make_task(config_, 1);
   EXPECT_EQ(task->input().reals, 2);
   EXPECT_EQ(task->head().outputs, 1);
@@ -122,11 +122,33 @@ TEST_F(Series, KeepsTheStandardisationOfARun) {
 TEST_F(Series, BaselineIsTheLastValue) {
   config_.inputs = {"a"};
   config_.targets = {"a", "b"};
-  config_.horizon = 3;
+  config_.horizon = {3};
   EXPECT_NEAR(make_task(config_, 1)->baseline(), (9.0 + 36.0) / 2, 1e-9);
-  config_.horizon = 0;  // the value one step before
-  EXPECT_NEAR(make_task(config_, 1)->baseline(), (1.0 + 4.0) / 2, 1e-9);
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the last value, which the inputs do not have");
+  config_.inputs = {"b", "a"};
   EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the last value");
+  config_.horizon = {0};  // no target is seen: the mean of a over the first 20 steps is 9.5, that of b 20
+  double sum = 0;
+  for (int t = 30; t < 40; ++t) sum += (t - 9.5) * (t - 9.5) + (2 * t + 1 - 20) * (2 * t + 1 - 20);
+  EXPECT_NEAR(make_task(config_, 1)->baseline(), sum / 20, 1e-9);
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(),
+            "the mean of the training part; at horizon 0 no past target is seen");
+}
+
+TEST_F(Series, EverySplitHasItsOwnBaseline) {
+  std::string text = "y\n";  // steps of 1 in the training part, of 2 in the validation part, of 3 in the test part
+  double y = 0;
+  for (int t = 0; t < 40; ++t) text += std::to_string(y += t < 20 ? 1 : t < 30 ? 2 : 3) + "\n";
+  config_.path = directory_.write("steps.csv", text);
+  const auto task = make_task(config_, 1);
+  EXPECT_NEAR(task->baselines(Split::train).front(), 1, 1e-9);
+  EXPECT_NEAR(task->baselines(Split::validation).front(), 4, 1e-9);
+  EXPECT_NEAR(task->baselines(Split::test).front(), 9, 1e-9);
+  EXPECT_EQ(task->baseline(), task->baselines(Split::test).front());
+  config_.splits = {0.5, 0.5, 0};
+  EXPECT_EQ(make_task(config_, 1)->judged_split(), Split::validation);
+  config_.splits = {1, 0, 0};
+  EXPECT_EQ(make_task(config_, 1)->judged_split(), Split::train);
 }
 
 TEST_F(Series, TargetsMayHaveTheirOwnFile) {
@@ -136,7 +158,7 @@ TEST_F(Series, TargetsMayHaveTheirOwnFile) {
     return text;
   }());
   config_.inputs = {"b"};
-  config_.horizon = 0;
+  config_.horizon = {0};
   const auto task = make_task(config_, 1);
   const Window& window = task->make_batch(Split::validation, 0, 1);
   EXPECT_EQ(window.steps, 8);
@@ -174,7 +196,7 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   wrong.path = directory_.write("some.npz", "1");
   EXPECT_REFUSED(make_task(wrong, 1), "some.npz:name");
   wrong = config_;
-  wrong.horizon = 20;
+  wrong.horizon = {20};
   EXPECT_REFUSED(make_task(wrong, 1), "too few for a horizon of 20");
   wrong = config_;
   wrong.delimiter = ";;";
@@ -183,7 +205,7 @@ TEST_F(Series, RefusesWhatItCannotRead) {
 
 TEST(RealSeries, TransformerTemperatures) {
   REQUIRE_REAL_DATA(data, "series/ETTh1.csv");
-  const SeriesConfig config{.length = 96, .path = data + "/series/ETTh1.csv", .targets = {"OT"}, .horizon = 24};
+  const SeriesConfig config{.length = 96, .path = data + "/series/ETTh1.csv", .targets = {"OT"}, .horizon = {24}};
   const auto task = make_task(config, 1);
   EXPECT_EQ(task->input().reals, 7);  // the date is no number
   EXPECT_EQ(task->head().outputs, 1);

@@ -65,6 +65,9 @@ TEST_F(SmallText, BaselineCountsTheTrainingTokens) {
   // The test part asks for c c a eos.
   const double loss = -(2 * std::log(3 / 15.0) + std::log(2 / 15.0) + std::log(5 / 15.0)) / 4;
   EXPECT_NEAR(task->baseline(), std::exp(loss), 1e-12);
+  EXPECT_EQ(task->baselines(Split::test).front(), task->baseline());
+  const double seen = -(3 * std::log(4 / 15.0) + 2 * std::log(3 / 15.0) + std::log(2 / 15.0) + 4 * std::log(5 / 15.0));
+  EXPECT_NEAR(task->baselines(Split::train).front(), std::exp(seen / 10), 1e-12);
 }
 
 TEST_F(SmallText, ReadsCharactersAndEndsOfLines) {

@@ -35,6 +35,7 @@ HeadType head_type(const char* name, const char* description, HeadKernels<float>
   head.target = Head::shape.target;
   head.beside = Head::shape.beside;
   head.constants = Head::shape.constants;
+  head.band = Head::shape.band;
   head.reference = head_kernels<Head, double>();
   head.fast = fast;
   return head;

@@ -58,7 +58,8 @@ ModelConfig draw_model(const std::string& cell, const std::string& head, Draws& 
     config.layers.back().options = {.step = 0.3, .diffusion = 0.1};
   }
   config.head.name = head;
-  config.head.outputs = draws.integer(2, 4) + find_head(head).beside;
+  const HeadType& type = find_head(head);
+  config.head.outputs = draws.integer(2, 4) * type.outputs_per_target(config.head.levels.size()) + type.beside;
   return config;
 }
 

@@ -27,6 +27,8 @@ struct ModelOptions {
   bool tied = false;
   int encoder = 0;
   int head_hidden = 0;
+  std::string head;  // instead of the task's own; empty: that
+  std::vector<double> levels = {0.1, 0.5, 0.9};
   DropoutConfig dropout;
   InitialiseConfig initialise;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "throughtime/error.h"
 #include "train/options/config.h"
 
 // What the options of a run mean to the library: the model and the engine that they describe.
@@ -18,6 +19,9 @@ const T& of_layer(const std::vector<T>& list, int layer) {
 }  // namespace
 
 ModelConfig make_model_config(const ModelOptions& options, const Task& task) {
+  if (!options.head.empty() && task.forecast() == nullptr)
+    refuse("model", "model.head = \"{}\" is for forecasts (task.name = \"series\"); leave it empty for this task",
+           options.head);
   return make_model_config(options, task.input(), task.head());
 }
 
@@ -32,6 +36,12 @@ ModelConfig make_model_config(const ModelOptions& options, const InputConfig& in
   }
   model.input.encoder = options.encoder;
   model.head.hidden = options.head_hidden;
+  model.head.levels = options.levels;
+  if (!options.head.empty()) {
+    const HeadType& type = find_head(options.head);
+    model.head.name = options.head;
+    model.head.outputs = head.outputs * type.outputs_per_target(options.levels.size());
+  }
   model.head.tied = options.tied;
   for (int layer = 0; layer < options.layers; ++layer)
     model.layers.push_back({.cell = of_layer(options.cell, layer),

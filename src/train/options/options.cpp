@@ -41,6 +41,11 @@ void describe(ModelOptions& config, OptionList& list) {
   list.add("tied", config.tied, "the output matrix is the embedding matrix");
   list.add("encoder", config.encoder, "width of a linear encoder before the first layer; 0: none", between(0, 65536));
   list.add("head_hidden", config.head_hidden, "width of a linear layer before the output; 0: none", between(0, 65536));
+  list.add_name("head", config.head, "a forecast with a band instead of one number; empty: the task's own head",
+                {"", "quantile", "gaussian"});
+  list.used_by(UserKind::command, {"train"});
+  list.add("levels", config.levels, "levels of the quantiles, and of a gaussian's band", between(0, 1));
+  list.used_by(UserKind::command, {"train"});
   list.add("dropout_input", config.dropout.input, "share of dropped inputs of the first layer", below_one(0));
   list.add("dropout_between", config.dropout.between, "share of dropped outputs between layers", below_one(0));
   list.add("dropout_output", config.dropout.output, "share of dropped outputs of the last layer", below_one(0));

@@ -38,8 +38,15 @@ double balanced_accuracy(const std::vector<double>& counts) {
 }
 
 Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner)
-    : engine_(engine), task_(task), batch_(task.evaluation_batch(batch)) {
-  bool by_entry = false;
+    : engine_(engine),
+      task_(task),
+      batch_(task.evaluation_batch(batch)),
+      metrics_(task.metrics()),
+      band_(engine.model()),
+      quantiles_(band_.levels().size()) {
+  forecast_ = task.forecast();
+  bool by_entry = forecast_ != nullptr;
+  if (forecast_ && band_.any()) metrics_.insert(metrics_.end(), {Metric::pinball, Metric::coverage});
   for (const Metric metric : task.metrics()) {
     confusions_ = confusions_ || metric == Metric::balanced_accuracy;
     by_entry = by_entry || confusions_ || metric == Metric::published_perplexity || PointScores::knows(metric);
@@ -60,7 +67,7 @@ Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig&
   }
   loss_values_.resize(elements(steps, batch_));
   losses_ = engine.allocate(loss_values_.size());
-  if (!accuracy_ && !points_) return;
+  if (!accuracy_ && !points_ && !forecast_) return;
   prediction_values_.resize(elements(steps, batch_, engine.model().outputs()));
   predictions_ = engine.allocate(prediction_values_.size());
 }
@@ -72,6 +79,8 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
   loss_sum_ = weight_sum_ = correct_sum_ = chunk_sum_ = whole_chunks_sum_ = 0;
   chunk_step_ = 0;
   if (confusions_) confusion_counts_.assign(elements(engine_.model().outputs(), engine_.model().outputs()), 0.0);
+  split_ = split;
+  if (forecast_) forecast_scores_.emplace(forecast_->targets());
   if (points_)
     point_scores_.emplace(engine_.model().classes(), published_points_ ? longest_interval(split, count) : 0.0);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -80,7 +89,7 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
   }
   if (!(weight_sum_ > 0)) refuse("evaluate", "no step of the {} batches of {} has a loss", count, split_name(split));
   Evaluation result{.loss = loss_sum_ / weight_sum_, .weight = weight_sum_};
-  for (const Metric metric : task_.metrics()) result.scores.push_back({metric_name(metric), score(metric)});
+  for (const Metric metric : metrics_) result.scores.push_back({metric_name(metric), score(metric)});
   result.metric = result.scores.front().value;
   if (confusions_) result.confusion = {task_.classes(), confusion_counts_};
   return result;
@@ -90,6 +99,7 @@ double Evaluator::score(Metric metric) const {
   if (metric == Metric::accuracy) return correct_sum_ / weight_sum_;
   if (metric == Metric::balanced_accuracy) return balanced_accuracy(confusion_counts_);
   if (PointScores::knows(metric)) return point_scores_->score(metric);
+  if (forecast_ && ForecastScores::knows(metric)) return forecast_scores_->score(metric);
   const double sum = metric == Metric::published_perplexity ? whole_chunks_sum_ : loss_sum_;
   return metric_of_loss(metric, sum / weight_sum_);
 }
@@ -149,6 +159,23 @@ void Evaluator::add_sums(const Window& window) {
   correct_sum_ += sums[1];
 }
 
+/// Takes the forecasts of one row at one step, in levels.
+void Evaluator::add_forecast(const Window& part, int step, int row, const double* predictions) {
+  const std::int64_t place = part.start[row] + step;
+  const double weight = part.weight_at(step, row);
+  const std::vector<ForecastTarget>& targets = forecast_->targets();
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const double base = forecast_->base(split_, place, i) + targets[i].mean, level = forecast_->level(split_, place, i);
+    const auto to_level = [&](double output) { return base + targets[i].deviation * output; };
+    forecast_scores_->add(i, weight, level, to_level(band_.point(predictions, i)));
+    if (!band_.any()) continue;
+    band_.quantiles(predictions, i, quantiles_);
+    for (double& quantile : quantiles_) quantile = to_level(quantile);
+    forecast_scores_->add_band(i, weight, level, band_.levels(), quantiles_);
+  }
+  if (listener_) listener_(place, predictions);
+}
+
 /// Takes the losses of the part that was unrolled last, and how good its predictions are.
 void Evaluator::add_part(const Window& part) {
   const int outputs = engine_.model().outputs();
@@ -170,6 +197,7 @@ void Evaluator::add_part(const Window& part) {
         confusion_counts_[elements(target.label, outputs) + most_probable(predictions, outputs)] += weight;
       if (points_)
         point_scores_->add(step_ + step, weight, loss_values_[entry], predictions, target.label, target.values[0]);
+      if (forecast_) add_forecast(part, step, row, predictions);
     }
     if (++chunk_step_ < published_chunk) continue;
     whole_chunks_sum_ += chunk_sum_;

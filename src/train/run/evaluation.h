@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tasks/forecast_band.h"
+#include "tasks/forecast_scores.h"
 #include "tasks/point_scores.h"
 #include "throughtime/learner.h"
 #include "throughtime/task.h"
@@ -47,12 +50,21 @@ class Evaluator {
   /// batches are added in double.
   Evaluation evaluate(Buffer parameters, Split split, std::int64_t batches, std::uint64_t first = 0);
 
+  /// What is measured: the task's metrics, then those of a head with a band.
+  const std::vector<Metric>& metrics() const { return metrics_; }
+  /// Of the last evaluation, where the targets are levels of a recording.
+  const std::optional<ForecastScores>& forecast_scores() const { return forecast_scores_; }
+  /// Is told of every forecast in an evaluation: the split's step, the predictions [outputs].
+  using ForecastListener = std::function<void(std::int64_t, const double*)>;
+  void listen(ForecastListener listener) { listener_ = std::move(listener); }
+
   /// Bytes of the tape, known before the first evaluation.
   std::size_t bytes() const { return tape_->bytes() + (refiner_ ? refiner_->bytes() : 0); }
 
  private:
   void add_window(const Window& window, Buffer parameters, bool continues);
   void add_part(const Window& part);
+  void add_forecast(const Window& part, int step, int row, const double* predictions);
   void add_sums(const Window& window);
   double longest_interval(Split split, std::uint64_t count);
   double score(Metric metric) const;
@@ -79,6 +91,13 @@ class Evaluator {
   double loss_sum_ = 0, weight_sum_ = 0, correct_sum_ = 0;
   std::vector<double> confusion_counts_;  // [classes, classes]
   std::optional<PointScores> point_scores_;
+  std::optional<ForecastScores> forecast_scores_;
+  std::vector<Metric> metrics_;
+  ForecastBand band_;
+  std::vector<double> quantiles_;  // [levels] of one target
+  ForecastListener listener_;
+  const ForecastView* forecast_ = nullptr;       // where the targets are levels of a recording
+  Split split_ = Split::train;                   // that is evaluated
   std::int64_t step_ = 0;                        // of the column, where the part begins
   double chunk_sum_ = 0, whole_chunks_sum_ = 0;  // of the losses of the current chunk; of the whole ones before it
   int chunk_step_ = 0;

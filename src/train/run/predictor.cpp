@@ -4,6 +4,7 @@
 
 #include "data/fields.h"
 #include "data/printable.h"
+#include "tasks/forecast_band.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
@@ -76,7 +77,7 @@ std::vector<double> Predictor::step(std::int32_t token, const std::vector<double
                   .final_state = state_,
                   .predictions = predictions_});
   std::vector<double> predictions = engine_.Engine::read(predictions_);
-  if (names_.scales) undo_scales(names_.scales->targets, predictions);
+  if (names_.scales) to_levels(engine_.model(), *names_.scales, reals, predictions);
   return predictions;
 }
 

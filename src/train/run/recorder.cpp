@@ -25,7 +25,7 @@ std::vector<std::string> columns_of(Trainer& trainer) {
   for (const Diagnostic& diagnostic : trainer.diagnostics()) names.push_back(diagnostic.name);
   for (const char* split : {"validation", "test", "best_test"}) {
     names.push_back(fmt::format("{}_loss", split));
-    for (const Metric metric : trainer.task().metrics())
+    for (const Metric metric : trainer.evaluator().metrics())
       names.push_back(fmt::format("{}_{}", split, metric_name(metric)));
   }
   names.insert(names.end(), {"seconds", "steps_per_second"});

@@ -104,11 +104,13 @@ std::string result_json(const RunResult& result, const std::string& run) {
                {"cumulative_accuracy", result.cumulative.accuracy},
                {"metric", plan.metric},
                {"baseline", plan.baseline},
+               {"baselines", Json::object()},
                {"uniform_loss", plan.uniform_loss},
                {"metrics", Json::object()},
                {"best", Json::object()}};
   if (!std::isfinite(result.cumulative.accuracy)) line.erase("cumulative_accuracy");
   if (!std::isfinite(plan.uniform_loss)) line.erase("uniform_loss");
+  for (const auto& [name, value] : plan.baselines) line["baselines"][name] = value;
   if (result.test) put(line["metrics"], "test", *result.test);
   if (result.best_validation) {
     line["best"]["iteration"] = result.best_validation->iteration;

@@ -74,6 +74,19 @@ std::vector<double> first_parameters(const RunConfig& config, const Model& model
   return parameters;
 }
 
+/// Of the splits that curves and results are of.
+std::vector<std::pair<std::string, double>> named_baselines(const Task& task) {
+  std::vector<std::pair<std::string, double>> named;
+  const std::vector<Metric> metrics = task.metrics();
+  for (const Split split : {Split::validation, Split::test}) {
+    if (!task.has(split)) continue;
+    const std::vector<double> values = task.baselines(split);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      named.emplace_back(split_name(split) + "_" + metric_name(metrics[i]), values[i]);
+  }
+  return named;
+}
+
 RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
   const std::int64_t pass = task.batches(Split::train, train.batch);
   const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
@@ -160,9 +173,14 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
 
 std::vector<std::string> Trainer::notes() const {
   std::vector<std::string> notes = task_->notes();
+  const int rows = config_.train.batch;
+  const std::int64_t pass = task_->batches(Split::train, rows);
+  if (pass > 0 && task_->examples() == 0)  // what a recording became
+    notes.insert(notes.begin(), fmt::format("{} row{} of {} steps, {} iteration{} per epoch", rows,
+                                            rows == 1 ? "" : "s", task_->row_steps(rows), pass, pass == 1 ? "" : "s"));
   const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
   if (!choice.why.empty()) notes.push_back(choice.why);
-if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->steps())
+  if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->steps())
     notes.push_back(
         fmt::format("task.{}.length = {} is longer than the {} steps of a row (train.batch = {} rows): windows have {}",
                     config_.task.name, task_->steps(), row, config_.train.batch, row));
@@ -196,6 +214,8 @@ RunPlan Trainer::make_plan() const {
           .activation_bytes = learner_->activation_bytes(),
           .evaluation_bytes = evaluator_.bytes(),
           .baseline = task_->baseline(),
+          .baseline_split = split_name(task_->judged_split()),
+          .baselines = named_baselines(*task_),
           .baseline_text = task_->baseline_text(),
           .uniform_loss = uniform_loss(model_),
           .higher_is_better = higher_is_better(metric),
@@ -366,7 +386,7 @@ void Trainer::archive_best(Archive& archive) {
     best = {static_cast<double>(best_validation_->iteration), best_validation_->loss, best_validation_->weight};
     for (const Score& score : best_validation_->scores) best.push_back(score.value);
   }
-  const std::vector<Metric> metrics = task_->metrics();
+  const std::vector<Metric>& metrics = evaluator_.metrics();
   archive.any_number_list("best", best, {0, 3 + metrics.size()});
   if (best_parameters_) archive.buffer("best_parameters", *engine_, best_parameters_);
   best_validation_.reset();

@@ -48,6 +48,8 @@ struct RunPlan {
   std::size_t activation_bytes = 0;                                // of the learner's tapes: what grows with the window
   std::size_t evaluation_bytes = 0;                                // of the tape that keeps nothing
   double baseline = 0;                                             // the task's metric without looking at the input
+  std::string baseline_split;                                      // what that is of: test, where there is one
+  std::vector<std::pair<std::string, double>> baselines;           // "validation_mse", "test_mse", ...: each split's
   std::string baseline_text;                                       // what it predicts
   double uniform_loss = std::numeric_limits<double>::quiet_NaN();  // all classes as likely; NaN where there are none
   bool higher_is_better = false;                                   // of the metric
@@ -140,6 +142,7 @@ class Trainer {
   /// Numbers that the learner tells beside its loss.
   std::vector<Diagnostic> diagnostics() const { return learner_->diagnostics(); }
   Task& task() { return *task_; }
+  Evaluator& evaluator() { return evaluator_; }
   Engine& engine() { return *engine_; }
   Buffer parameters() const { return trainee_.parameters; }
   /// What the run is judged by: the parameters, or their average where the optimizer keeps one that has begun.

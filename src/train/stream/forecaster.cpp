@@ -17,8 +17,11 @@ constexpr float largest_unscaled = 1e15f;  // sums of a few squares of it are nu
 const RunConfig& checked(const RunConfig& config) {
   if (config.task.name != "series")
     refuse(speaker, "streams are learned as a series: task.name must be \"series\", got \"{}\"", config.task.name);
-  require_range(speaker, "task.series.horizon", config.task.series.horizon, 0, 1'000'000);
-  if (config.stream.difference && config.task.series.horizon == 0)
+  const std::vector<int>& horizon = config.task.series.horizon;
+  if (horizon.size() != 1)
+    refuse(speaker, "a stream has one task.series.horizon, got {}; several are of throughtime train", horizon.size());
+  require_range(speaker, "task.series.horizon", horizon.front(), 0, 1'000'000);
+  if (config.stream.difference && horizon.front() == 0)
     refuse(speaker, "stream.difference needs a task.series.horizon of at least 1: a change takes time");
   row_layout(config);
   return config;
@@ -70,7 +73,7 @@ RowLayout row_layout(const RunConfig& config) {
 
 StreamForecaster::StreamForecaster(const RunConfig& config)
     : config_(checked(config)),
-      horizon_(elements(config.task.series.horizon)),
+      horizon_(elements(config.task.series.horizon.front())),
       inputs_(row_layout(config).inputs.size()),
       targets_(row_layout(config).targets.size()),
       model_(model_of(config, inputs_, targets_)),

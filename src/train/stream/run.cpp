@@ -189,7 +189,7 @@ void StreamRun::tell_news(StreamObserver& observer) {
           : fmt::format(
                 "after row {} the last {} forecasts have a mean squared error of {:.4g}, the last value {:.4g}{}",
                 row_number(), watch.worse(), watch.error(), watch.naive(),
-                config_.stream.difference || config_.task.series.horizon == 0
+                config_.stream.difference || config_.task.series.horizon.front() == 0
                     ? "; try a lower optimizer.rate"
                     : "; try stream.difference=true, or a lower optimizer.rate");
   log_->line(line);

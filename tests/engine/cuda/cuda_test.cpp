@@ -158,6 +158,7 @@ TEST_F(CudaSmall, EveryCellAndHead) {
       EXPECT_LT(relative_error(trained(problem, "cuda"), trained(problem, "reference")), 1e-5) << cell << hidden;
     }
   for (const std::string& head : head_names()) {
+    if (find_head(head).band != HeadBand::none) continue;  // they have no device kernels
     const int outputs = 4 + find_head(head).beside;
     ProblemSpec spec{.model = with_head(stack_of("gru", {4}), head, outputs, 3), .steps = 3};
     spec.model.input.vocabulary = 5;
@@ -179,6 +180,14 @@ TEST_F(Cuda, RefusesACellWithoutDeviceKernels) {
   EXPECT_REFUSED(
       make_engine(model, on("cuda")),
       "[cuda] the cell 'without_kernels' has no device kernels; add its .cu (docs/cells.md) or use run.engine=cpu");
+}
+
+TEST_F(Cuda, RefusesAHeadWithoutDeviceKernels) {
+  for (const char* head : {"quantile", "gaussian"}) {
+    const Model model(with_head(stack_of("gru", {2}), head, 6));
+    SCOPED_TRACE(head);
+    EXPECT_REFUSED(make_engine(model, on("cuda")), "has no device kernels; use run.engine=cpu");
+  }
 }
 
 TEST_F(Cuda, RefusesATapeThatTheDeviceHasNoRoomFor) {

@@ -178,7 +178,7 @@ TEST_P(HostileStream, EveryFieldIsLookedAt) {
   config.task.name = "series";
   config.task.series.inputs = {"a", "b"};
   config.task.series.targets = {"a"};
-  config.task.series.horizon = 2;
+  config.task.series.horizon = {2};
   config.model.hidden = {3};
   config.stream.slots = 2;
   config.stream.rolling = 4;

@@ -340,6 +340,12 @@ TEST(Config, BuildsTheModelThatTheOptionsDescribe) {
   EXPECT_EQ(model.head.name, "regression");
   EXPECT_EQ(model.head.hidden, 5);
   EXPECT_EQ(model.dropout.output, 0.5);
+  options.head = "quantile";
+  EXPECT_REFUSED(make_model_config(options, *task), "model.head = \"quantile\" is for forecasts");
+  options.levels = {0.05, 0.25, 0.75, 0.95};
+  EXPECT_EQ(make_model_config(options, {.reals = 1}, {.name = "regression", .outputs = 3}).head.outputs, 12);
+  options.head = "gaussian";
+  EXPECT_EQ(make_model_config(options, {.reals = 1}, {.name = "regression", .outputs = 3}).head.outputs, 6);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ TEST_P(WildRows, TheScalesOfAllRowsNeverForget) {
 TEST(StreamForecaster, ForecastsTheRowsSeenBeforeAnythingIsLearned) {
   for (const int horizon : {1, 3}) {
     RunConfig config = config_of("");
-    config.task.series.horizon = horizon;
+    config.task.series.horizon = {horizon};
     StreamForecaster forecaster(config);
     EXPECT_DOUBLE_EQ(forecaster.take(row_of(100))[0], 100);  // the mean of one row
     const double second = forecaster.take(row_of(101))[0];

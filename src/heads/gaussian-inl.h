@@ -1,0 +1,54 @@
+// Included once per instruction set: no #pragma once.
+#if defined(THROUGHTIME_HEADS_GAUSSIAN_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef THROUGHTIME_HEADS_GAUSSIAN_INL_H
+#undef THROUGHTIME_HEADS_GAUSSIAN_INL_H
+#else
+#define THROUGHTIME_HEADS_GAUSSIAN_INL_H
+#endif
+
+#include <cmath>
+
+#include "throughtime/simd/head_row-inl.h"
+
+THROUGHTIME_FORMULAS_BEGIN
+
+/// z = [means of all targets, then what their deviations are made of]: deviation = least + log(1 + exp(z)). The mean
+/// over targets of -log density. A few numbers per row: double for both twins.
+struct Gaussian {
+  static constexpr HeadShape shape = {.target = TargetKind::values, .band = HeadBand::deviation};
+  static constexpr double least = 1e-3;  // of a target of deviation 1: a density has no end at 0
+  static constexpr double half_log_two_pi = 0.91893853320467274178;
+
+  static THROUGHTIME_INLINE double deviation(double raw) {
+    return least + (raw > 0 ? raw : 0.0) + std::log1p(std::exp(-std::abs(raw)));
+  }
+
+  template <class N, class Real = typename Access<N>::Real>
+  static THROUGHTIME_INLINE double loss(int outputs, const Real* z, const RowTarget<Real>& target, Real weight,
+                                        Real* d_z) {
+    const std::size_t targets = elements(outputs) / 2;
+    const double share = 1.0 / static_cast<double>(targets);
+    double sum = 0;
+    for (std::size_t i = 0; i < targets; ++i) {
+      const double raw = static_cast<double>(z[targets + i]), width = deviation(raw);
+      const double r = (static_cast<double>(target.values[i]) - static_cast<double>(z[i])) / width;
+      sum += half_log_two_pi + std::log(width) + 0.5 * r * r;
+      if (!d_z) continue;
+      const double slope = raw > 0 ? 1 / (1 + std::exp(-raw)) : std::exp(raw) / (1 + std::exp(raw));
+      d_z[i] = static_cast<Real>(-r / width * weight * share);
+      d_z[targets + i] = static_cast<Real>((1 - r * r) / width * slope * weight * share);
+    }
+    return share * sum;
+  }
+
+  template <class N, class Real = typename Access<N>::Real>
+  static THROUGHTIME_INLINE void predict(int outputs, Real* z) {
+    const std::size_t targets = elements(outputs) / 2;
+    for (std::size_t i = 0; i < targets; ++i)
+      z[targets + i] = static_cast<Real>(deviation(static_cast<double>(z[targets + i])));
+  }
+};
+
+THROUGHTIME_FORMULAS_END
+
+#endif  // THROUGHTIME_HEADS_GAUSSIAN_INL_H

@@ -1,0 +1,70 @@
+#include "train/run/forecast.h"
+
+#include <algorithm>
+
+#include "tasks/forecast_band.h"
+#include "throughtime/error.h"
+#include "throughtime/index.h"
+
+namespace throughtime {
+namespace {
+
+/// One step of a split: [targets, 1 + levels] numbers, the point and the quantiles, in levels.
+struct Said {
+  std::int64_t step = 0;
+  std::vector<double> numbers;
+};
+
+std::vector<Said> all_said(Trainer& trainer, Split split, const ForecastBand& band) {
+  const ForecastView& view = *trainer.task().forecast();
+  std::vector<Said> said;
+  std::vector<double> quantiles(band.levels().size());
+  trainer.evaluator().listen([&](std::int64_t step, const double* predictions) {
+    Said one{step, {}};
+    for (std::size_t i = 0; i < view.targets().size(); ++i) {
+      const ForecastTarget& target = view.targets()[i];
+      const double base = view.base(split, step, i) + target.mean;
+      one.numbers.push_back(base + target.deviation * band.point(predictions, i));
+      if (!band.any()) continue;
+      band.quantiles(predictions, i, quantiles);
+      for (const double quantile : quantiles) one.numbers.push_back(base + target.deviation * quantile);
+    }
+    said.push_back(std::move(one));
+  });
+  trainer.evaluate(split);
+  trainer.evaluator().listen({});
+  std::ranges::sort(said, {}, &Said::step);  // an evaluation may read several rows side by side
+  return said;
+}
+
+}  // namespace
+
+RunForecast forecast_of(Trainer& trainer, Split split, std::int64_t rows) {
+  const ForecastView* view = trainer.task().forecast();
+  if (view == nullptr)
+    refuse("forecast", "the task {} predicts no numbers of a recording; a forecast is of task.name = \"series\"",
+           trainer.plan().task);
+  if (!trainer.task().has(split)) refuse("forecast", "the recording has no {} split", split_name(split));
+  const ForecastBand band(trainer.engine().model());
+  const std::vector<Said> said = all_said(trainer, split, band);
+  const std::size_t first = rows > 0 ? said.size() - std::min(said.size(), elements(rows)) : 0;
+  const std::size_t each = 1 + (band.any() ? band.levels().size() : 0);
+  RunForecast result{.split = split_name(split), .targets = {}, .levels = {}};
+  if (band.any()) result.levels = band.levels();
+  for (std::size_t i = 0; i < view->targets().size(); ++i) {
+    ForecastCurve curve{.target = view->targets()[i], .row = {}, .truth = {}, .forecast = {}, .low = {}, .high = {}};
+    for (std::size_t k = first; k < said.size(); ++k) {
+      const std::int64_t step = said[k].step;
+      curve.row.push_back(static_cast<double>(view->row(split, step) + curve.target.horizon));
+      curve.truth.push_back(view->level(split, step, i));
+      curve.forecast.push_back(said[k].numbers[i * each]);
+      if (!band.any()) continue;
+      curve.low.push_back(said[k].numbers[i * each + 1]);
+      curve.high.push_back(said[k].numbers[i * each + each - 1]);
+    }
+    result.targets.push_back(std::move(curve));
+  }
+  return result;
+}
+
+}  // namespace throughtime

@@ -1,0 +1,68 @@
+// Every command of every guide is run, in the order of the page, in a directory of its own.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "command/command_run.h"
+#include "command/guides.h"
+
+namespace throughtime {
+namespace {
+
+using testing::Guide;
+using testing::Outcome;
+using testing::read_guide;
+using testing::text_of;
+using testing::write_text;
+
+std::vector<std::string> guides() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(THROUGHTIME_TEST_DIRECTORY "/../docs/guides"))
+    if (entry.path().extension() == ".md") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class Guides : public testing::CommandTest, public ::testing::WithParamInterface<std::string> {
+ protected:
+  /// With the program under test as `throughtime`.
+  Outcome typed(const std::string& command) const {
+    return shell("mkdir -p .bin && ln -sf " THROUGHTIME_COMMAND " .bin/throughtime && PATH=$PWD/.bin:$PATH && " +
+                 command);
+  }
+};
+
+TEST_P(Guides, EveryCommandWorks) {
+  const Guide guide = read_guide(text_of(THROUGHTIME_TEST_DIRECTORY "/../docs/guides/" + GetParam() + ".md"));
+  ASSERT_FALSE(guide.commands.empty());
+  const bool pictures = typed("command -v gnuplot").code == 0;
+  for (const auto& [name, text] : guide.files) write_text(path(name), text);
+  for (const std::string& command : guide.commands) {
+    const bool draws = command.find("--svg") != std::string::npos || command.find("--png") != std::string::npos;
+    if (draws && !pictures) continue;
+    const Outcome outcome = typed(command);
+    ASSERT_EQ(outcome.code, 0) << command << "\n" << outcome.out << outcome.err;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Guides, ::testing::ValuesIn(guides()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(ReadGuide, FindsFilesAndCommands) {
+  const Guide guide = read_guide(
+      "# A page\n\n```toml own.toml\na = 1\n```\ntext\n```sh\nfirst \\\n  part\n# a remark\nsecond\n```\n"
+      "```text\nnot a command\n```\n    indented\n```sh\nthird\n```\n");
+  ASSERT_EQ(guide.files.size(), 1u);
+  EXPECT_EQ(guide.files[0].first, "own.toml");
+  EXPECT_EQ(guide.files[0].second, "a = 1\n");
+  EXPECT_EQ(guide.commands, (std::vector<std::string>{"first   part", "second", "third"}));
+  EXPECT_TRUE(read_guide("no blocks\n").commands.empty());
+}
+
+}  // namespace
+}  // namespace throughtime
