@@ -12,6 +12,7 @@ namespace throughtime {
 
 class OptionList;
 class Task;
+struct ArrayData;
 
 /// What becomes of the validation data when the last model is to learn from all there is.
 enum class HeldOut {
@@ -193,6 +194,17 @@ struct PointProcessConfig {
 void describe(PointProcessConfig& config, OptionList& list);
 std::unique_ptr<Task> make_task(const PointProcessConfig& config, std::uint64_t seed);
 
+/// Arrays: those of a program that calls the library, or files of NumPy.
+struct ArraysConfig {
+  std::string path = {};                         // a directory of .npy files; empty: `memory`
+  int length = 100;                              // steps of a window of a recording
+  int classes = 0;                               // files: of the labels; 0: targets are numbers
+  int vocabulary = 0;                            // files: of the tokens; 0: there are none
+  std::shared_ptr<const ArrayData> memory = {};  // no option: only a program has it. Goes before `path`
+};
+void describe(ArraysConfig& config, OptionList& list);
+std::unique_ptr<Task> make_task(const ArraysConfig& config, std::uint64_t seed);
+
 /// The settings of every task, and which one is meant. A member is called as its task.
 struct TaskConfig {
   std::string name = "add";
@@ -207,6 +219,7 @@ struct TaskConfig {
   TextConfig text = {};
   SeriesConfig series = {};
   PointProcessConfig point_process = {};
+  ArraysConfig arrays = {};
 };
 /// `name` and `data`, and a table of the options of each task.
 void describe(TaskConfig& config, OptionList& list);

@@ -68,6 +68,7 @@ std::vector<TaskType> rows() {
       task_row<&TaskConfig::point_process>(
           "point_process", "mark and time of the next event: book orders, or your own times and marks (CSV)",
           Metric::nll, point_process_names),
+      task_row<&TaskConfig::arrays>("arrays", "arrays of a program (C, Python), or of NumPy's files", Metric::mse),
   };
 }
 

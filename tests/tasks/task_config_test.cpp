@@ -50,7 +50,8 @@ TEST(TaskOptions, EveryTaskHasATableOfWhatItReads) {
         "channels", "evaluation_columns"}},
       {"point_process",
        {"length", "files", "splits", "delimiter", "fold", "scale", "reset_sequences", "published_metric",
-        "evaluation_columns"}}};
+        "evaluation_columns"}},
+      {"arrays", {"path", "length", "classes", "vocabulary"}}};
   EXPECT_EQ(tables, wanted);
   EXPECT_EQ(option(list, "name").names.size(), all_tasks().size());
 }
