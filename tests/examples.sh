@@ -9,7 +9,7 @@ rm -rf "$prefix"
 cmake --install "${1:-build/release}" --prefix "$prefix" >/dev/null
 "$prefix/bin/throughtime" --help >/dev/null
 
-for example in consumer own_cell online; do
+for example in consumer own_cell online c; do
   echo "examples/$example"
   cmake -S "examples/$example" -B "build/examples/$example" -G Ninja --fresh --log-level=WARNING \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
