@@ -32,7 +32,7 @@ TYPES = {
     "const char*": "c_char_p",
     "tt_progress": "Progress",
 }
-NUMBERS = {"int64_t*": "POINTER(c_int64)", "size_t*": "POINTER(c_size_t)"}
+NUMBERS = {"int64_t*": "POINTER(c_int64)", "int32_t*": "POINTER(c_int32)", "size_t*": "POINTER(c_size_t)"}
 
 
 def ctype_of(text: str) -> str:
@@ -52,7 +52,7 @@ def declarations() -> str:
         "",
         "from __future__ import annotations",
         "",
-        "from ctypes import CDLL, CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_void_p",
+        "from ctypes import CDLL, CFUNCTYPE, POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_void_p",
         "",
         "Progress = CFUNCTYPE(c_int, c_void_p, c_char_p)",
         "",

@@ -120,6 +120,31 @@ TT_API int tt_scales_add(int64_t model, int64_t rows, const float* inputs, const
 /* means and deviations [reals + outputs], those of the inputs first. */
 TT_API int tt_scales_get(int64_t model, double* means, double* deviations, int64_t count);
 
+/* ---- own methods: the two calls that every training method is made of (docs/architecture.md), on a model's engine */
+
+/* An engine for a model as it is now, with the optimizer of its options. It computes with weights of its own, buffer 0,
+ * as many as the model has, and their gradient, buffer 1. Buffers are numbered; -1 stands for none. */
+TT_API int tt_engine_new(int64_t model, int64_t* engine);
+/* A further buffer of `count` zeros. */
+TT_API int tt_engine_buffer(int64_t engine, int64_t count, int32_t* buffer);
+TT_API int tt_engine_write(int64_t engine, int32_t buffer, const double* values, int64_t count);
+TT_API int tt_engine_read(int64_t engine, int32_t buffer, double* values, int64_t count);
+/* A window of `steps` steps of `rows` rows: row b reads the steps from start[b] on of sequence sequence[b] of the
+ * training part of the data. weight [steps, rows] or NULL: 1 everywhere; reset [steps, rows] or NULL: the state is zero
+ * before those steps. The data must outlive it. */
+TT_API int tt_window_new(int64_t data, int32_t steps, int32_t rows, const int32_t* sequence, const int64_t* start,
+                         const float* weight, const uint8_t* reset, int64_t* window);
+/* Runs a window: buffers of states [rows, S], losses [steps, rows], their weighted sum [1], which is added to, and
+ * predictions [steps, rows, outputs]. Its tape is kept until the next unroll of the engine. */
+TT_API int tt_engine_unroll(int64_t engine, int64_t window, int32_t training, int32_t initial_state,
+                            int32_t final_state, int32_t losses, int32_t loss_sum, int32_t predictions);
+/* Takes gradients back through the window that was unrolled last: into buffer `gradient`, or added to it; cotangents of
+ * the states [rows, S] after its last step and before its first. Sums over steps and rows. */
+TT_API int tt_engine_pull_back(int64_t engine, int32_t gradient, int32_t add, int32_t end_cotangent,
+                               int32_t initial_cotangent);
+/* One update of buffer 0 with buffer `gradient` times `scale`, clipped as the options say. */
+TT_API int tt_engine_update(int64_t engine, int32_t gradient, double rate, double scale);
+
 /* ---- runs of the command */
 
 /* Trains a configuration file with assignments "key=value", one to a line, into its run directory. */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import CDLL, CFUNCTYPE, POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_void_p
+from ctypes import CDLL, CFUNCTYPE, POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
 
 Progress = CFUNCTYPE(c_int, c_void_p, c_char_p)
 
@@ -75,5 +75,23 @@ def declare(library: CDLL) -> None:
     library.tt_scales_add.argtypes = [c_int64, c_int64, c_void_p, c_void_p]
     library.tt_scales_get.restype = c_int
     library.tt_scales_get.argtypes = [c_int64, c_void_p, c_void_p, c_int64]
+    library.tt_engine_new.restype = c_int
+    library.tt_engine_new.argtypes = [c_int64, POINTER(c_int64)]
+    library.tt_engine_buffer.restype = c_int
+    library.tt_engine_buffer.argtypes = [c_int64, c_int64, POINTER(c_int32)]
+    library.tt_engine_write.restype = c_int
+    library.tt_engine_write.argtypes = [c_int64, c_int32, c_void_p, c_int64]
+    library.tt_engine_read.restype = c_int
+    library.tt_engine_read.argtypes = [c_int64, c_int32, c_void_p, c_int64]
+    library.tt_window_new.restype = c_int
+    library.tt_window_new.argtypes = [
+        c_int64, c_int32, c_int32, c_void_p, c_void_p, c_void_p, c_void_p, POINTER(c_int64),
+    ]
+    library.tt_engine_unroll.restype = c_int
+    library.tt_engine_unroll.argtypes = [c_int64, c_int64, c_int32, c_int32, c_int32, c_int32, c_int32, c_int32]
+    library.tt_engine_pull_back.restype = c_int
+    library.tt_engine_pull_back.argtypes = [c_int64, c_int32, c_int32, c_int32, c_int32]
+    library.tt_engine_update.restype = c_int
+    library.tt_engine_update.argtypes = [c_int64, c_int32, c_double, c_double]
     library.tt_train.restype = c_int
     library.tt_train.argtypes = [c_char_p, c_char_p, Progress, c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]

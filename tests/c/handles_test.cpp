@@ -55,6 +55,46 @@ TEST(Handles, DeadOnesAreErrorsOfEveryCall) {
   EXPECT_EQ(tt_data_add(data, 0, 1, sine.inputs.data(), nullptr, nullptr, sine.targets.data(), nullptr), TT_HANDLE);
 }
 
+/// The same for engines and windows.
+std::vector<std::pair<std::string, int>> calls_with_engine(std::int64_t engine, std::int64_t window) {
+  double numbers[testing::small_weights] = {};
+  std::int32_t buffer = 0;
+  return {{"buffer", tt_engine_buffer(engine, 1, &buffer)},
+          {"write", tt_engine_write(engine, 0, numbers, testing::small_weights)},
+          {"read", tt_engine_read(engine, 0, numbers, testing::small_weights)},
+          {"unroll", tt_engine_unroll(engine, window, 1, -1, -1, -1, -1, -1)},
+          {"pull_back", tt_engine_pull_back(engine, 1, 0, -1, -1)},
+          {"update", tt_engine_update(engine, 1, 0.1, 1)}};
+}
+
+TEST(Handles, DeadOnesAreErrorsOfEngines) {
+  const Sine sine(20);
+  const std::int64_t model = new_model(), data = new_recording(sine);
+  std::int64_t engine = 0, window = 0;
+  const std::int32_t sequence = 0;
+  const std::int64_t start = 0;
+  ASSERT_EQ(tt_engine_new(model, &engine), TT_OK) << last_error();
+  ASSERT_EQ(tt_window_new(data, 5, 1, &sequence, &start, nullptr, nullptr, &window), TT_OK) << last_error();
+  for (const auto& [name, status] : calls_with_engine(engine, window)) EXPECT_EQ(status, TT_OK) << name << last_error();
+  EXPECT_EQ(tt_engine_unroll(engine, model, 1, -1, -1, -1, -1, -1), TT_HANDLE);
+  EXPECT_EQ(tt_engine_new(model, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_engine_buffer(engine, 1, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_engine_buffer(engine, 0, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_engine_read(engine, 0, nullptr, testing::small_weights), TT_INVALID);
+  EXPECT_EQ(tt_engine_write(engine, 0, nullptr, testing::small_weights), TT_INVALID);
+  EXPECT_EQ(tt_engine_read(engine, 99, nullptr, 1), TT_INVALID);
+  EXPECT_EQ(tt_engine_update(engine, -1, 0.1, 1), TT_INVALID);
+  EXPECT_EQ(tt_window_new(data, 5, 1, nullptr, &start, nullptr, nullptr, &window), TT_INVALID);
+  EXPECT_EQ(tt_window_new(data, 5, 1, &sequence, nullptr, nullptr, nullptr, &window), TT_INVALID);
+  EXPECT_EQ(tt_window_new(data, 5, 1, &sequence, &start, nullptr, nullptr, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_window_new(data, 21, 1, &sequence, &start, nullptr, nullptr, &window), TT_INVALID);
+  tt_free(engine);
+  for (const auto& [name, status] : calls_with_engine(engine, window)) EXPECT_EQ(status, TT_HANDLE) << name;
+  EXPECT_EQ(tt_engine_new(engine, &engine), TT_HANDLE);
+  EXPECT_EQ(tt_window_new(engine, 5, 1, &sequence, &start, nullptr, nullptr, &window), TT_HANDLE);
+  for (const std::int64_t handle : {window, model, data}) EXPECT_EQ(tt_free(handle), TT_OK);
+}
+
 TEST(Handles, OfAnotherKindAreErrors) {
   const Sine sine(20);
   const std::int64_t model = new_model(), data = new_recording(sine);
