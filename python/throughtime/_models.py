@@ -102,9 +102,9 @@ class Regressor(StreamEstimator):
         return buffer.address, -1
 
     def _answer(self) -> Any:
-        answer = self._buffers.answer
         if self._flat_target:
-            return float(answer[0])
+            return self._buffers.answers[0]
+        answer = self._buffers.answer
         names = getattr(self, "_target_names", None)
         return dict(zip(names, answer.tolist())) if names else answer.copy()
 
@@ -234,7 +234,7 @@ class Classifier(StreamEstimator):
         return None, number
 
     def _answer(self) -> Any:
-        return self.classes_[:].tolist()[int(np.argmax(self._buffers.answer[:len(self.classes_)]))]
+        return self.classes_.tolist()[int(np.argmax(self._buffers.answer[:len(self.classes_)]))]
 
     def _answers(self, flat: Array) -> Any:
         return self.classes_[np.argmax(flat[:, :len(self.classes_)], axis=1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctypes import addressof, byref, c_double, c_int64
 from typing import Any, Mapping
 
 import numpy as np
@@ -17,8 +18,10 @@ class _Buffers:
     def __init__(self, features: int, outputs: int) -> None:
         self.x = StepBuffer(features)
         self.y = StepBuffer(outputs)
-        self.answer = np.zeros(outputs)
-        self.answer_address = address(self.answer)
+        self.shape = (features,)
+        self.answers = (c_double * outputs)()  # plain numbers without a step through NumPy
+        self.answer = np.frombuffer(memoryview(self.answers), dtype=np.float64)
+        self.answer_address = addressof(self.answers)
         library = _library.library()
         self.predict, self.observe = library.tt_stream_predict, library.tt_stream_observe
 
@@ -64,6 +67,8 @@ class StreamEstimator(Estimator):
     def _slot(self, stream: Any) -> int:
         """The slot of a stream; a new one takes a free slot, else that of the stream that has been silent longest."""
         slots = self._slots
+        if stream is None and len(slots) == 1 and None in slots:
+            return slots[None]
         slot = slots.pop(stream, None)
         if slot is None:
             if len(slots) < self.streams:
@@ -83,6 +88,9 @@ class StreamEstimator(Estimator):
         if self.vocabulary:
             return int(x)
         buffer = self._buffers.x
+        if type(x) is np.ndarray and x.shape == self._buffers.shape:
+            buffer.array[:] = x
+            return -1
         if type(x) is dict or isinstance(x, Mapping):
             names = self._names
             if names is None or len(x) != len(names):
@@ -230,8 +238,6 @@ class StreamEstimator(Estimator):
         return self._facts()[1]
 
     def _facts(self) -> tuple[int, int]:
-        from ctypes import byref, c_int64
-
         if not (self._is_fitted() and self._live):
             raise AttributeError("there is no stream yet: learn_one begins one")
         updates, size = c_int64(), c_int64()

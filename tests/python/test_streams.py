@@ -1,5 +1,4 @@
 import pickle
-import resource
 
 import numpy as np
 import pytest
@@ -103,7 +102,7 @@ def test_answers_may_come_late():
     assert first[0] == prompt.predict_one(x[1])
     for each in y[1:4]:
         late.tell(each)
-    assert late.updates_ == 4 - 0 or late.updates_ > 0
+    assert late.updates_ == 4
     with pytest.raises(ValueError, match="no row waits for its answer"):
         late.tell(0.0)
 
@@ -181,17 +180,25 @@ def test_the_documented_loop_of_river():
     assert np.isfinite(error)
 
 
+def resident_kilobytes():
+    for line in open("/proc/self/status"):
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+
+
 def test_memory_is_flat():
     x, y = rows(20000)
-    model = small()
+    model = small(hidden=2)
+    for i in range(2000):
+        model.observe(x[i], y[i])
     model.learn_many(x, y)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(5):
+    before = resident_kilobytes()
+    for _ in range(48):  # a million rows
         model.learn_many(x, y)
     for i in range(20000):
         model.observe(x[i], y[i])
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2048  # KiB
-    assert model.stream_memory_ > 0
+    assert resident_kilobytes() - before < 2048
+    assert model.stream_memory_ > 0 and model.updates_ > 900_000
 
 
 @pytest.mark.parametrize("x, y, line", [
