@@ -8,8 +8,8 @@ import throughtime as tt
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def example():
-    spec = importlib.util.spec_from_file_location("own_method", ROOT / "examples" / "python" / "own_method.py")
+def example(name="own_method"):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / "python" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -103,3 +103,13 @@ def test_what_cannot_be_is_refused():
         tt.Window(X, y, 5, start=[0, 0], sequence=[0, 1])
     with pytest.raises(ValueError):
         tt.Window(X, y, 4, start=[0, 0], sequence=[0, 2])
+
+
+def test_the_example_of_a_stream_of_rows(tmp_path, capsys, monkeypatch):
+    random = np.random.default_rng(0)
+    lines = ["date,a,b,c,d,e,f,OT"]
+    lines += [f"{row}," + ",".join(f"{value:.3f}" for value in random.normal(size=7)) for row in range(40)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr("sys.argv", ["etth1.py", str(tmp_path / "rows.csv")])
+    example("etth1").main()
+    assert "| throughtime |" in capsys.readouterr().out

@@ -76,16 +76,28 @@ def test_the_wheel_needs_no_library_beyond_those_its_tag_allows(wheel, tmp_path)
 
 
 def pythons():
-    """Every Python from 3.9 on that is installed here and has NumPy, and this one."""
+    """Every Python from 3.9 on that is installed here: this one, and those of pyenv."""
     found = [sys.executable]
     for path in sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3")):
         if tuple(map(int, path.parts[-3].split(".")[:2])) >= (3, 9):
-            if subprocess.run([path, "-c", "import numpy"], capture_output=True).returncode == 0:
-                found.append(str(path))
+            found.append(str(path))
     return found
 
 
 @pytest.mark.parametrize("python", pythons())
+def test_every_python_calls_the_library(python):
+    """Without NumPy, which they may not have: the declarations, the calls, and that all files can be read."""
+    done = subprocess.run([python, ROOT / "python" / "generate.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    program = "import ast, sys; [ast.parse(open(path).read()) for path in sys.argv[1:]]"
+    subprocess.run([python, "-c", program, *sorted((ROOT / "python" / "throughtime").glob("*.py"))], check=True)
+
+
+def with_numpy(python):
+    return subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("python", [each for each in pythons() if with_numpy(each)])
 def test_the_wheel_in_an_empty_environment(wheel, tmp_path, python):
     with zipfile.ZipFile(wheel) as content:
         content.extractall(tmp_path)
