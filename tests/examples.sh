@@ -18,7 +18,7 @@ done
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 
-for example in consumer own_cell online; do
+for example in consumer own_cell online c; do
   echo "examples/$example"
   cmake -S "examples/$example" -B "build/examples/$example" -G Ninja --fresh --log-level=WARNING \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" "${launcher[@]}"

@@ -59,6 +59,9 @@ class OnlineLearner {
   /// One step of every slot: x [B, D], y [B, outputs]; returns [B, outputs].
   std::span<const double> observe_all(std::span<const float> x, std::span<const float> y);
 
+  /// The prediction for x that changes nothing. An `observe` or `predict` of the same x that follows takes over its
+  /// work. With `further` the step follows the one that was looked at last, instead of the slot's state.
+  std::span<const double> look(int slot, const StepInput& x, bool further = false);
   /// The two halves of `observe`, for targets that are known later: the prediction, which moves the slot's state,
   std::span<const double> predict(int slot, const StepInput& x);
   /// and learning from a step. Steps of a slot are learned from in the order in which they were predicted.

@@ -12,6 +12,7 @@ namespace throughtime {
 
 class OptionList;
 class Task;
+struct ArrayData;
 
 /// What becomes of the validation data when the last model is to learn from all there is.
 enum class HeldOut {
@@ -225,6 +226,17 @@ void describe(SequencesConfig& config, OptionList& list);
 std::unique_ptr<Task> make_task(const SequencesConfig& config, std::uint64_t seed);
 HeldOut give_back(SequencesConfig& config);
 
+/// Arrays: those of a program that calls the library, or files of NumPy.
+struct ArraysConfig {
+  std::string path = {};                         // a directory of .npy files; empty: `memory`
+  int length = 100;                              // steps of a window of a recording
+  int classes = 0;                               // files: of the labels; 0: targets are numbers
+  int vocabulary = 0;                            // files: of the tokens; 0: there are none
+  std::shared_ptr<const ArrayData> memory = {};  // no option: only a program has it. Goes before `path`
+};
+void describe(ArraysConfig& config, OptionList& list);
+std::unique_ptr<Task> make_task(const ArraysConfig& config, std::uint64_t seed);
+
 /// The settings of every task, and which one is meant. A member is called as its task.
 struct TaskConfig {
   std::string name = "add";
@@ -240,6 +252,7 @@ struct TaskConfig {
   SeriesConfig series = {};
   PointProcessConfig point_process = {};
   SequencesConfig sequences = {};
+  ArraysConfig arrays = {};
 };
 /// `name` and `data`, and a table of the options of each task.
 void describe(TaskConfig& config, OptionList& list);

@@ -80,6 +80,7 @@ std::vector<TaskType> rows() {
           "point_process", "mark and time of the next event: book orders, or your own times and marks (CSV)",
           Metric::nll, point_process_names),
       sequences_row(),
+      task_row<&TaskConfig::arrays>("arrays", "arrays of a program (C, Python), or of NumPy's files", Metric::mse),
   };
 }
 

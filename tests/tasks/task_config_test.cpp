@@ -53,7 +53,8 @@ TEST(TaskOptions, EveryTaskHasATableOfWhatItReads) {
         "evaluation_columns"}},
       {"sequences",
        {"files", "target_path", "id", "inputs", "targets", "kind", "loss", "splits", "split_seed", "standardise",
-        "delimiter"}}};
+        "delimiter"}},
+      {"arrays", {"path", "length", "classes", "vocabulary"}}};
   EXPECT_EQ(tables, wanted);
   EXPECT_EQ(option(list, "name").names.size(), all_tasks().size());
 }

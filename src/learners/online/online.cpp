@@ -38,13 +38,38 @@ class StepPredictor {
   }
 
   std::span<const double> step(int slot, const StepInput& x, Buffer parameters) {
-    const std::size_t tokens = engine_.model().config().input.vocabulary > 0 ? 1 : 0;
     keep_together(false);
     const auto outputs = elements(engine_.model().outputs());
     const auto prediction = std::span(predictions_).subspan(elements(slot, outputs), outputs);
-    one_.run({.steps = 1, .reals = static_cast<int>(x.reals.size()), .values = x.reals, .tokens = {&x.token, tokens}},
-             parameters, states_[slot], prediction);
+    if (looked_at(slot, x)) {
+      engine_.copy(look_->state, states_[slot]);
+      std::copy(look_->prediction.begin(), look_->prediction.end(), prediction.begin());
+    } else {
+      one_.run(source_of(x), parameters, states_[slot], states_[slot], prediction);
+    }
+    forget_look();
     return prediction;
+  }
+
+  /// The same for a slot whose state stays; `further`: from the state after the last look on.
+  std::span<const double> look(int slot, const StepInput& x, Buffer parameters, bool further) {
+    keep_together(false);
+    if (!look_) {
+      look_ = std::make_unique<Look>();
+      look_->state = engine_.allocate(elements(width_));
+      look_->prediction.resize(elements(engine_.model().outputs()));
+    }
+    if (!further && looked_at(slot, x)) return look_->prediction;
+    one_.run(source_of(x), parameters, further ? look_->state : states_[slot], look_->state, look_->prediction);
+    look_->slot = further ? -1 : slot;
+    look_->token = x.token;
+    look_->reals.assign(x.reals.begin(), x.reals.end());
+    return look_->prediction;
+  }
+
+  /// The weights are other ones now, or a state is: a look says nothing about the next step.
+  void forget_look() {
+    if (look_) look_->slot = -1;
   }
 
   /// One step of every slot at once: x [B, D].
@@ -55,18 +80,21 @@ class StepPredictor {
       table_ = engine_.allocate(slots * elements(width_));
     }
     keep_together(true);
-    all_->run({.steps = slots, .reals = static_cast<int>(x.size() / slots), .values = x}, parameters, table_,
+    forget_look();
+    all_->run({.steps = slots, .reals = static_cast<int>(x.size() / slots), .values = x}, parameters, table_, table_,
               predictions_);
     return predictions_;
   }
 
   void reset(int slot) {
     keep_together(false);
+    forget_look();
     engine_.fill(states_[slot], 0);
   }
 
   void archive(Archive& archive) {
     keep_together(false);
+    forget_look();
     const auto state = elements(width_);
     std::vector<double> numbers(states_.size() * state);  // [B, S], one list for however many slots
     const auto of_slot = [&](std::size_t slot) { return std::span(numbers).subspan(slot * state, state); };
@@ -90,15 +118,16 @@ class StepPredictor {
       window.targets.layout = TargetLayout::none;
     }
 
-    /// Moves the states [rows, S] and writes the predictions [rows, outputs].
-    void run(const Source& source, Buffer parameters, Buffer states, std::span<double> predictions) {
+    /// Moves the states [rows, S] from one buffer into another, or the same one, and writes the predictions [rows,
+    /// outputs].
+    void run(const Source& source, Buffer parameters, Buffer from, Buffer to, std::span<double> predictions) {
       window.sources = {&source, 1};
       engine.unroll({.window = window,
                      .parameters = parameters,
                      .tape = *tape,
                      .training = false,
-                     .initial_state = states,
-                     .final_state = states,
+                     .initial_state = from,
+                     .final_state = to,
                      .predictions = output});
       engine.read(output, predictions);
     }
@@ -108,6 +137,24 @@ class StepPredictor {
     Buffer output;  // [rows, outputs]
     Window window;
   };
+
+  /// A step that was looked at: what it was, and what it would lead to.
+  struct Look {
+    int slot = -1;  // -1: it says nothing any more
+    std::int32_t token = -1;
+    std::vector<float> reals;
+    Buffer state;                    // [S]
+    std::vector<double> prediction;  // [outputs]
+  };
+
+  bool looked_at(int slot, const StepInput& x) const {
+    return look_ && look_->slot == slot && look_->token == x.token && std::ranges::equal(look_->reals, x.reals);
+  }
+
+  Source source_of(const StepInput& x) const {
+    const std::size_t tokens = engine_.model().config().input.vocabulary > 0 ? 1 : 0;
+    return {.steps = 1, .reals = static_cast<int>(x.reals.size()), .values = x.reals, .tokens = {&x.token, tokens}};
+  }
 
   /// Moves the states into the table of all slots, or back to each slot's own buffer, unless they are there: who feeds
   /// slots one by one, or all at once, moves none.
@@ -130,6 +177,7 @@ class StepPredictor {
   bool together_ = false;       // they are in the table
   Rows one_;
   std::unique_ptr<Rows> all_;
+  std::unique_ptr<Look> look_;       // none: nobody has looked
   std::vector<double> predictions_;  // [B, outputs]: the last one of each slot
 };
 
@@ -226,6 +274,7 @@ struct OnlineLearner::Parts {
     stretch.mask_step = start;
     stretch.continues = start > 0;
     learner->learn(stretch, rate);
+    predictor.forget_look();
     stretch.steps = 0;
     stretch.weight.clear();
     stretch.flags.clear();
@@ -300,6 +349,13 @@ std::span<const double> OnlineLearner::observe_all(std::span<const float> x, std
           {.values = y.subspan(slot * outputs, outputs)});
   end_round();
   return predictions;
+}
+
+std::span<const double> OnlineLearner::look(int slot, const StepInput& x, bool further) {
+  const FlushDenormals flush;
+  parts_->require_slot(slot);
+  parts_->check_step(x, {});
+  return parts_->predictor.look(slot, x, parts_->trainee.parameters, further);
 }
 
 std::span<const double> OnlineLearner::predict(int slot, const StepInput& x) {

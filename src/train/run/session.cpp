@@ -142,6 +142,21 @@ RunResult train_run(const RunConfig& config, Observer& observer, bool force, boo
   return train_recorded(directory, trainer, {}, observer, test);
 }
 
+RunResult train_run(const RunConfig& config, Observer& observer, const RunHooks& hooks, bool recorded) {
+  std::optional<RunDirectory> directory;
+  if (recorded) directory.emplace(run_directory(config)).require_free(false);
+  Trainer trainer(config, "", nullptr, hooks.first);
+  if (hooks.before) hooks.before(trainer);
+  const auto save_first = [&] {
+    RunLog log(directory->log());
+    Recorder(*directory, trainer, {}, log).save_checkpoint(false);
+  };
+  if (recorded) begin_run(*directory, trainer, false, save_first);
+  RunResult result = recorded ? train_recorded(*directory, trainer, {}, observer, false) : trainer.run(observer, false);
+  if (hooks.after) hooks.after(trainer);
+  return result;
+}
+
 RunResult resume_run(const std::filesystem::path& run, const std::vector<std::string>& overrides, Observer& observer,
                      bool previous, bool test, const std::shared_ptr<Communicator>& ranks) {
   if (RunDirectory(run).is_stream())

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,15 @@ namespace throughtime {
 /// leaves the test split alone. `ranks`: the processes that train together, which all come here; rank 0 alone writes.
 RunResult train_run(const RunConfig& config, Observer& observer, bool force = false, bool test = true,
                     const std::shared_ptr<Communicator>& ranks = nullptr);
+
+/// What a program that holds the weights itself does around a run.
+struct RunHooks {
+  FirstParameters first = {};                 // the run begins with them, and so does one that is resumed at once
+  std::function<void(Trainer&)> before = {};  // with the trainer that is ready to run
+  std::function<void(Trainer&)> after = {};   // however the run ended, unless it failed
+};
+/// Trains a configuration into a new run directory, or without any where `recorded` is false. Tests nothing.
+RunResult train_run(const RunConfig& config, Observer& observer, const RunHooks& hooks, bool recorded);
 
 /// Goes on from the last checkpoint of a run, bit for bit: interrupted plus resumed equals uninterrupted. `previous`
 /// sets a damaged last checkpoint aside and goes on from the one before it. The number of ranks may be another.

@@ -350,6 +350,12 @@ void Trainer::archive(Archive& archive) {
   archive_counts(archive);
 }
 
+void Trainer::archive_optimizer(Archive& archive) {
+  stop_clock();
+  const Archive::Scope scope(archive, "optimizer");
+  trainee_.optimizer->archive(archive, *engine_);
+}
+
 void Trainer::archive_progress(Archive& archive) {
   stop_clock();
   {

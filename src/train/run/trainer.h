@@ -147,6 +147,8 @@ class Trainer {
   Buffer parameters() const { return trainee_.parameters; }
   /// What the run is judged by: the parameters, or their average where the optimizer keeps one that has begun.
   Buffer evaluated_parameters() const;
+  /// Those of the best validation; none where there was none.
+  Buffer best_parameters() const { return best_validation_ ? best_parameters_ : Buffer{}; }
   /// Null: one process.
   Communicator* ranks() const { return ranks_.get(); }
 
@@ -157,6 +159,8 @@ class Trainer {
   Evaluation evaluate(Split split, std::uint64_t first = 0);
   /// Shows everything that decides how the run goes on.
   void archive(Archive& archive);
+  /// Of that, what the optimizer remembers.
+  void archive_optimizer(Archive& archive);
   /// Of that, how far the run is: counts, means, the schedule and the best validation; nothing that was derived from
   /// the parameters.
   void archive_progress(Archive& archive);

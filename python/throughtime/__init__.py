@@ -1,0 +1,16 @@
+"""Train recurrent networks on sequences of any length: arrays, streams and PyTorch modules (docs/python.md)."""
+
+from __future__ import annotations
+
+from ._history import History
+from ._library import version as _version
+from ._methods import *  # noqa: F401,F403
+from ._methods import __all__ as _methods
+from ._models import Classifier, Forecaster, Regressor
+from ._own import Buffer, Engine, Model, Window
+from ._runs import Diagnosis, Run, diagnose, train
+from ._torch import from_torch, read_safetensors
+
+__all__ = ["Buffer", "Classifier", "Diagnosis", "Engine", "Forecaster", "History", "Model", "Regressor", "Run", "Window",
+           "diagnose", "from_torch", "read_safetensors", "train", *_methods]
+__version__ = _version()

@@ -1,0 +1,157 @@
+"""What callers bring as arrays: made float32 and contiguous where it is not, and described to the library."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, NamedTuple, Sequence
+
+import numpy as np
+
+from . import _library
+
+Array = Any  # numpy.ndarray: its annotations differ between the versions that are served
+
+
+def refuse(speaker: str, line: str) -> ValueError:
+    return ValueError(f"[{speaker}] {line}")
+
+
+def as_array(x: Any) -> Array:
+    """An array of anything: DLPack where the object has it, what NumPy makes of it else."""
+    if isinstance(x, np.ndarray):
+        return x
+    if hasattr(x, "__dlpack__") and hasattr(np, "from_dlpack"):
+        if hasattr(x, "detach"):
+            x = x.detach()
+        if hasattr(x, "cpu"):
+            x = x.cpu()
+        return np.from_dlpack(x)
+    if hasattr(x, "toarray") and hasattr(x, "nnz"):
+        raise TypeError("[throughtime] sparse arrays are not read; use .toarray()")
+    return np.asarray(x)
+
+
+def numbers(x: Any, speaker: str, what: str) -> Array:
+    """float32 and contiguous: never copied where it is that already, once else."""
+    array = as_array(x)
+    if array.dtype.kind == "c":
+        raise refuse(speaker, f"{what}: Complex data not supported")
+    if array.dtype.kind not in "fiub":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, TypeError):
+                raise TypeError(f"[{speaker}] {what} must be numbers: argument must be a string or a number") from error
+            raise refuse(speaker, f"{what} must be numbers, got {array.dtype}") from error
+    with np.errstate(over="ignore"):
+        result = np.ascontiguousarray(array, dtype=np.float32)
+    if not np.isfinite(result).all() if result.size else False:
+        raise refuse(speaker, f"{what} must be finite numbers: it holds NaN or infinity, or numbers too large for float32")
+    return result
+
+
+def names_of(x: Any) -> list[str] | None:
+    """Column names of a table (pandas and its kin)."""
+    columns = getattr(x, "columns", None)
+    if columns is None:
+        return None
+    names = list(columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+class Inputs(NamedTuple):
+    """Sequences of steps: each [steps, features] of float32, or [steps] of int32 tokens."""
+
+    sequences: list[Array]
+    recording: bool
+    names: list[str] | None
+    single: bool  # equal sequences that came as one array
+
+
+def is_list_of_sequences(x: Any, rank: int) -> bool:
+    if not isinstance(x, (list, tuple)) or len(x) == 0:
+        return False
+    return all(getattr(each, "ndim", None) == rank or getattr(each, "shape", None) is not None and len(each.shape) == rank
+               for each in x)
+
+
+def inputs_of(x: Any, speaker: str, vocabulary: int) -> Inputs:
+    """[steps, features] is one recording, [sequences, steps, features] or a list of recordings are sequences. Of tokens
+    the same without the features."""
+    rank = 1 if vocabulary > 0 else 2
+    if is_list_of_sequences(x, rank):
+        names = names_of(x[0])
+        sequences = [one_sequence(each, speaker, vocabulary) for each in x]
+        if len({each.shape[1:] for each in sequences}) > 1:
+            raise refuse(speaker, "all sequences of X must have the same number of features, got "
+                         + ", ".join(str(each.shape[1]) for each in sequences[:10]))
+        return Inputs(sequences, False, names, False)
+    array = as_array(x)
+    if array.ndim == rank:
+        return Inputs([one_sequence(x, speaker, vocabulary)], True, names_of(x), True)
+    if array.ndim == rank + 1:
+        whole = tokens_of(array, speaker) if vocabulary > 0 else numbers(array, speaker, "X")
+        require_not_empty(whole, speaker)
+        return Inputs(list(whole), False, None, True)
+    shapes = ("[steps] or [sequences, steps]" if vocabulary > 0
+              else "[steps, features] or [sequences, steps, features]")
+    raise refuse(speaker, f"X must be {shapes}, or a list of such recordings; got an array of {array.ndim} dimension"
+                 f"{'' if array.ndim == 1 else 's'}. Reshape your data: a single feature is X.reshape(-1, 1), a single "
+                 "step is X.reshape(1, -1)")
+
+
+def one_sequence(x: Any, speaker: str, vocabulary: int) -> Array:
+    array = tokens_of(as_array(x), speaker) if vocabulary > 0 else numbers(x, speaker, "X")
+    require_not_empty(array, speaker)
+    return array
+
+
+def require_not_empty(array: Array, speaker: str) -> None:
+    if 0 in array.shape:
+        step = "0 sample(s)" if array.shape[0] == 0 else f"0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
+        raise refuse(speaker, f"X must not be empty: it has {step}")
+
+
+def tokens_of(array: Array, speaker: str) -> Array:
+    if array.dtype.kind not in "iu":
+        raise refuse(speaker, f"tokens must be whole numbers, got {array.dtype}")
+    return np.ascontiguousarray(array, dtype=np.int32)
+
+
+class Part(NamedTuple):
+    """Sequences with what belongs to them; the lists are as long as `inputs`, or empty."""
+
+    inputs: list[Array]
+    targets: list[Array]  # float32 [steps, outputs] or [outputs], or int32 [steps] or [1]
+    weights: list[Array]
+
+
+class Data:
+    """Arrays as the library sees them. Holds what it points to."""
+
+    def __init__(self, shape: Sequence[int], parts: Sequence[Part], vocabulary: int, labels: bool) -> None:
+        library = _library.library()
+        self.parts = list(parts)
+        self.handle = _library.new_handle(library.tt_data_new, *shape)
+        for number, part in enumerate(self.parts):
+            for i, inputs in enumerate(part.inputs):
+                target = address(part.targets[i]) if part.targets else None
+                _library.check(library.tt_data_add(
+                    self.handle.number, number, inputs.shape[0],
+                    None if vocabulary else address(inputs), address(inputs) if vocabulary else None,
+                    target if labels else None, None if labels else target,
+                    address(part.weights[i]) if part.weights else None))
+
+
+def address(array: Array) -> int:
+    return int(array.ctypes.data)
+
+
+class StepBuffer:
+    """A row of float32 numbers that calls on streams write into: its address is taken once."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.numbers = (ctypes.c_float * max(width, 1))()
+        self.array = np.frombuffer(memoryview(self.numbers), dtype=np.float32)[:width]
+        self.address = ctypes.addressof(self.numbers)

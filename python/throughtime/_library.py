@@ -1,0 +1,82 @@
+"""The shared library: where it is, how its errors become exceptions."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pathlib
+import sys
+from typing import Any, Callable
+
+from . import _declarations as declarations
+
+_HERE = pathlib.Path(__file__).resolve().parent
+_NAME = "libthroughtime_c.so"
+_loaded: ctypes.CDLL | None = None
+
+
+def _places() -> list[pathlib.Path]:
+    named = os.environ.get("THROUGHTIME_LIBRARY")
+    if named:
+        return [pathlib.Path(named)]
+    return [_HERE / _NAME, _HERE.parent.parent / "build" / "release" / _NAME]  # installed, or in a clone
+
+
+def library() -> ctypes.CDLL:
+    """The library, loaded at the first call."""
+    global _loaded
+    if _loaded is None:
+        for place in _places():
+            if place.exists():
+                loaded = ctypes.CDLL(str(place))
+                declarations.declare(loaded)
+                _loaded = loaded
+                break
+        else:
+            places = " or ".join(str(place) for place in _places())
+            raise ImportError(f"[throughtime] there is no {places}; build it with scripts/build release throughtime_c")
+    return _loaded
+
+
+def check(status: int) -> None:
+    """Raises what a call's status stands for, with the library's line."""
+    if status == declarations.TT_OK:
+        return
+    line = library().tt_last_error().decode("utf-8", "replace")
+    if status in (declarations.TT_INVALID, declarations.TT_HANDLE):
+        raise ValueError(line)
+    if status == declarations.TT_MEMORY:
+        raise MemoryError(line)
+    raise RuntimeError(line)
+
+
+def text(function: Callable[..., int], *arguments: Any, room: int = 1 << 16) -> str:
+    """What a call writes into (text, capacity, length), its last arguments."""
+    while True:
+        buffer = ctypes.create_string_buffer(room)
+        length = ctypes.c_size_t()
+        check(function(*arguments, ctypes.addressof(buffer), room, ctypes.byref(length)))
+        if length.value < room:
+            return buffer.value.decode("utf-8")
+        room = length.value + 1
+
+
+class Handle:
+    """A handle of the library, which ends with this object."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        if _loaded is not None and not sys.is_finalizing():
+            _loaded.tt_free(self.number)
+
+
+def new_handle(function: Callable[..., int], *arguments: Any) -> Handle:
+    number = ctypes.c_int64()
+    check(function(*arguments, ctypes.byref(number)))
+    return Handle(number.value)
+
+
+def version() -> str:
+    return str(library().tt_version().decode())

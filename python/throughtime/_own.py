@@ -1,0 +1,125 @@
+"""For methods of your own: a model, an engine that computes with it, and windows of data. Every training method of the
+library is made of these calls (docs/architecture.md)."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _library
+from ._arrays import Array, Data, Part, address, numbers, refuse
+from ._methods import Adam
+from ._settings import Settings, toml_text
+
+
+class Model:
+    """A model without data: cells, a head, and first weights drawn from a seed."""
+
+    def __init__(self, features: int, outputs: int, cell: str = "lstm", hidden: int | Sequence[int] = 32, layers: int = 1,
+                 classes: bool = False, optimizer: Settings | None = None, seed: int = 1, engine: str = "cpu",
+                 threads: int = 1) -> None:
+        self.features, self.outputs, self.classes = features, outputs, classes
+        chosen = optimizer if optimizer is not None else Adam()
+        options = toml_text([("model.cell", cell), ("model.hidden", hidden), ("model.layers", layers),
+                             *chosen._assignments(), ("train.seed", seed), ("run.engine", engine), ("run.threads", threads)])
+        self._handle = _library.new_handle(_library.library().tt_model_new, options.encode(), features, 0, outputs,
+                                           int(classes))
+        described = json.loads(_library.text(_library.library().tt_model_describe, self._handle.number))
+        self.parameters: int = described["parameters"]
+        self.state: int = described["state"]  # numbers of a row's state, S
+        self.blocks: list[dict[str, Any]] = described["blocks"]
+
+
+class Window:
+    """`steps` steps of some rows. X is [sequences, steps, features] or a list of recordings, y has a target for each step;
+    row b reads sequence[b] from start[b] on. `weight` [steps, rows] and `reset` [steps, rows] are optional."""
+
+    def __init__(self, X: Any, y: Any, steps: int, start: Sequence[int], sequence: Sequence[int] | None = None,
+                 weight: Any = None, reset: Any = None, classes: int = 0) -> None:
+        inputs = [numbers(x, "window", "X") for x in X]
+        labels = classes > 0
+        targets = [np.ascontiguousarray(t, dtype=np.int32) if labels else numbers(t, "window", "y").reshape(len(x), -1)
+                   for t, x in zip(y, inputs)]
+        self.steps, self.rows = steps, len(start)
+        outputs = classes if labels else targets[0].shape[1]
+        self._data = Data((inputs[0].shape[1], 0, outputs, int(labels), 0, 0), [Part(inputs, targets, [])], 0, labels)
+        which = np.ascontiguousarray(np.zeros(self.rows) if sequence is None else sequence, dtype=np.int32)
+        begin = np.ascontiguousarray(start, dtype=np.int64)
+        if which.shape != begin.shape:
+            raise refuse("window", f"sequence and start must have as many rows, got {which.size} and {begin.size}")
+        weights = self._entries(weight, np.float32, "weight")
+        resets = self._entries(reset, np.uint8, "reset")
+        self._handle = _library.new_handle(
+            _library.library().tt_window_new, self._data.handle.number, steps, self.rows, address(which), address(begin),
+            None if weights is None else address(weights), None if resets is None else address(resets))
+
+    def _entries(self, values: Any, kind: Any, name: str) -> Any:
+        if values is None:
+            return None
+        array = np.ascontiguousarray(values, dtype=kind)
+        if array.shape != (self.steps, self.rows):
+            raise refuse("window", f"{name} must be [steps, rows] = [{self.steps}, {self.rows}], got shape {array.shape}")
+        return array
+
+
+class Buffer:
+    """Numbers that the engine owns. `value` reads and writes all of them."""
+
+    def __init__(self, engine: Engine, number: int, shape: tuple[int, ...]) -> None:
+        self._engine, self.number, self.shape = engine, number, shape
+
+    @property
+    def value(self) -> Array:
+        values = np.empty(self.shape)
+        _library.check(_library.library().tt_engine_read(self._engine._handle.number, self.number, address(values),
+                                                         values.size))
+        return values
+
+    @value.setter
+    def value(self, values: Any) -> None:
+        array = np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=np.float64), self.shape))
+        _library.check(_library.library().tt_engine_write(self._engine._handle.number, self.number, address(array),
+                                                          array.size))
+
+
+class Engine:
+    """Computes with a model. `parameters` are its weights, `gradient` is where gradients go unless told otherwise."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._handle = _library.new_handle(_library.library().tt_engine_new, model._handle.number)
+        self.parameters = Buffer(self, 0, (model.parameters,))
+        self.gradient = Buffer(self, 1, (model.parameters,))
+
+    def buffer(self, *shape: int) -> Buffer:
+        """A buffer of zeros."""
+        number = ctypes.c_int32()
+        _library.check(_library.library().tt_engine_buffer(self._handle.number, int(np.prod(shape)), ctypes.byref(number)))
+        return Buffer(self, number.value, shape)
+
+    def unroll(self, window: Window, initial_state: Buffer | None = None, final_state: Buffer | None = None,
+               losses: Buffer | None = None, loss_sum: Buffer | None = None, predictions: Buffer | None = None,
+               training: bool = True) -> None:
+        """Runs a window and keeps its tape. States are [rows, S], losses [steps, rows], loss_sum [1] is added to."""
+        _library.check(_library.library().tt_engine_unroll(
+            self._handle.number, window._handle.number, int(training), _number(initial_state), _number(final_state),
+            _number(losses), _number(loss_sum), _number(predictions)))
+
+    def pull_back(self, gradient: Buffer | None = None, add: bool = False, end_cotangent: Buffer | None = None,
+                  initial_cotangent: Buffer | None = None) -> None:
+        """The gradient of the window that was unrolled last: a sum over steps and rows."""
+        _library.check(_library.library().tt_engine_pull_back(
+            self._handle.number, (gradient or self.gradient).number, int(add), _number(end_cotangent),
+            _number(initial_cotangent)))
+
+    def apply_update(self, rate: float, scale: float = 1.0, gradient: Buffer | None = None) -> None:
+        """One step of the optimizer, with `scale` times the gradient."""
+        _library.check(_library.library().tt_engine_update(self._handle.number, (gradient or self.gradient).number, rate,
+                                                           scale))
+
+
+def _number(buffer: Buffer | None) -> int:
+    return -1 if buffer is None else buffer.number

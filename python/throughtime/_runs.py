@@ -1,0 +1,111 @@
+"""Runs of the command, and how far back gradients reach."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _library
+from ._arrays import Part, refuse
+from ._history import History
+from ._progress import Callback, Listener
+from ._settings import toml
+
+
+class Run:
+    """A run directory: `metrics` over its iterations (or rows, of a stream), `result` once it has ended, `config`."""
+
+    def __init__(self, path: Any) -> None:
+        self.path = pathlib.Path(path)
+        if not (self.path / "config.toml").exists():
+            raise refuse("run", f"{self.path} is no run directory: it has no config.toml")
+
+    @property
+    def config(self) -> str:
+        """The whole configuration as text."""
+        return (self.path / "config.toml").read_text()
+
+    @property
+    def metrics(self) -> History:
+        lines = (self.path / "metrics.jsonl").read_text().splitlines() if (self.path / "metrics.jsonl").exists() else []
+        events = [json.loads(line) for line in lines]
+        position = "rows" if events and "iteration" not in events[0] else "iteration"
+        return History(events, position)
+
+    @property
+    def result(self) -> dict[str, Any] | None:
+        """What the run came to; None: it has not ended."""
+        path = self.path / "result.json"
+        if not path.exists():
+            return None
+        result: dict[str, Any] = json.loads(path.read_text())
+        return result
+
+    def plot(self, *names: str, axes: Any = None) -> Any:
+        return self.metrics.plot(*names, axes=axes)
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r})"
+
+
+def train(config: Any, callbacks: Sequence[Callback] = (), verbose: int = 0, **options: Any) -> Run:
+    """`throughtime train CONFIG`: trains a configuration file into its run directory. `options` are --set, with two
+    underscores for a dot: train__seed=2."""
+    listener = Listener(callbacks, verbose)
+    assignments = "\n".join(f"{key.replace('__', '.')}={toml(value)}" for key, value in options.items())
+    directory = _library.text(_library.library().tt_train, os.fsencode(os.fspath(config)), assignments.encode(),
+                              listener.function, None)
+    listener.raise_error()
+    return Run(directory)
+
+
+class Diagnosis:
+    """How fast the gradients of a model decay on its data. `lengths`, `phi` and `bias` are arrays over the truncations K;
+    `document` is all that `throughtime diagnose --json` prints."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.document = document
+        self.beta = document.get("beta")
+        rows = document["lengths"]
+        self.lengths = np.array([row["truncation"] for row in rows])
+        self.phi = np.array([row["phi"] for row in rows], dtype=np.float64)
+        self.bias = np.array([np.inf if row["relative_bias"] is None else row["relative_bias"] for row in rows],
+                             dtype=np.float64)
+
+    def truncation(self, bias: float = 0.1) -> int | None:
+        """The shortest truncation whose estimated relative bias is at most that; None: none of those looked at."""
+        good = self.lengths[self.bias <= bias]
+        return int(good[0]) if good.size else None
+
+    def plot(self, axes: Any = None) -> Any:
+        import matplotlib.pyplot as pyplot
+
+        if axes is None:
+            axes = pyplot.subplots()[1]
+        axes.semilogy(self.lengths, self.phi, label="mean gradient norm at that lag")
+        axes.semilogy(self.lengths, self.bias, label="relative bias of that truncation")
+        axes.set_xlabel("steps")
+        axes.legend()
+        return axes
+
+    def __repr__(self) -> str:
+        return f"Diagnosis(beta={self.beta}, truncation for a bias of 0.1: {self.truncation(0.1)})"
+
+
+def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1) -> Diagnosis:
+    """How far back the gradients of a fitted model reach on that data (docs/diagnose.md)."""
+    model._require_fitted()
+    inputs = model._read_inputs(X, False)
+    targets = model._read_targets(y, inputs, False)
+    part = Part(inputs.sequences, targets, [])
+    if model.standardise:
+        part = Part([model._scaled(x) for x in part.inputs],
+                    targets if model._labels else [model._scaled(t, True) for t in targets], [])
+    data = model._data([part], inputs.recording)
+    text = _library.text(_library.library().tt_model_diagnose, model._model.number, data.handle.number, positions, lags,
+                         room=1 << 22)
+    return Diagnosis(json.loads(text))

@@ -1,0 +1,245 @@
+"""Learning from rows as they come, on the same objects; the calls are river's."""
+
+from __future__ import annotations
+
+from ctypes import addressof, byref, c_double, c_int64
+from typing import Any, Mapping
+
+import numpy as np
+
+from . import _library
+from ._arrays import Array, StepBuffer, address, as_array, numbers, refuse
+from ._estimator import Estimator
+
+
+class _Buffers:
+    """What calls of one row write into: made once."""
+
+    def __init__(self, features: int, outputs: int) -> None:
+        self.x = StepBuffer(features)
+        self.y = StepBuffer(outputs)
+        self.shape = (features,)
+        self.answers = (c_double * outputs)()  # plain numbers without a step through NumPy
+        self.answer = np.frombuffer(memoryview(self.answers), dtype=np.float64)
+        self.answer_address = addressof(self.answers)
+        library = _library.library()
+        self.predict, self.observe = library.tt_stream_predict, library.tt_stream_observe
+
+
+class StreamEstimator(Estimator):
+    """An estimator with streams. `stream` names one of several (the parameter `streams` says how many at a time)."""
+
+    # ------------------------------------------------------------ the stream itself
+
+    def _begin(self, x: Any, y: Any) -> None:
+        """The first row decides what rows are."""
+        if not self._is_fitted():
+            self._forget()
+            names = list(x) if isinstance(x, Mapping) else None
+            self.n_features_in_ = 1 if self.vocabulary else self._width(x)
+            if names is not None and all(isinstance(name, str) for name in names):
+                self.feature_names_in_ = np.array(names, dtype=object)
+            self._one_target = False
+            self._learn_target(y)
+            self._make_model(self._stream_options(), self.n_features_in_)
+            if self.standardise:
+                _library.check(_library.library().tt_scales_begin(self._model.number))
+        if not self._live:
+            self._set_options(self._stream_options())
+            self._live = True
+        if "_buffers" not in self.__dict__:
+            self._buffers = _Buffers(0 if self.vocabulary else self.n_features_in_, self.n_outputs_)
+            names = getattr(self, "feature_names_in_", None)
+            self._names = None if names is None else list(names)
+
+    def _width(self, x: Any) -> int:
+        if isinstance(x, Mapping):
+            width = len(x)
+        else:
+            width = int(np.size(x))
+        if width == 0:
+            raise refuse(self._speaker, "a row must have at least one number")
+        return width
+
+    def _learn_target(self, y: Any) -> None:
+        raise NotImplementedError
+
+    def _slot(self, stream: Any) -> int:
+        """The slot of a stream; a new one takes a free slot, else that of the stream that has been silent longest."""
+        slots = self._slots
+        if stream is None and len(slots) == 1 and None in slots:
+            return slots[None]
+        slot = slots.pop(stream, None)
+        if slot is None:
+            if len(slots) < self.streams:
+                slot = min(set(range(self.streams)) - set(slots.values()))
+            else:
+                slot = slots.pop(next(iter(slots)))
+                _library.check(_library.library().tt_stream_reset(self._model.number, slot))
+        slots[stream] = slot  # the last one spoke last
+        return slot
+
+    def _look_slot(self, stream: Any) -> int | None:
+        """The slot of a stream that is known; None: it would begin now."""
+        return self._slots.get(stream)
+
+    def _put(self, x: Any) -> int:
+        """Writes a row where the library reads it; returns the token, -1 where there is none."""
+        if self.vocabulary:
+            return int(x)
+        buffer = self._buffers.x
+        if type(x) is np.ndarray and x.shape == self._buffers.shape:
+            buffer.array[:] = x
+            return -1
+        if type(x) is dict or isinstance(x, Mapping):
+            names = self._names
+            if names is None or len(x) != len(names):
+                self._check_names(list(x))
+                raise refuse(self._speaker, f"a row has {self.n_features_in_} numbers without names, got {len(x)} with names")
+            try:
+                buffer.numbers[:] = [x[name] for name in names]
+            except KeyError:
+                self._check_names(list(x))
+            except TypeError as error:
+                raise refuse(self._speaker, f"a row must hold numbers, got {x!r}") from error
+            return -1
+        if type(x) is not np.ndarray:
+            x = as_array(x)
+        if x.size != buffer.width or x.ndim > 1:
+            raise refuse(self._speaker, f"a row must have {buffer.width} number{'s' if buffer.width != 1 else ''}, "
+                         f"got an array of shape {x.shape}")
+        buffer.array[:] = x
+        return -1
+
+    def _put_target(self, y: Any) -> tuple[int | None, int]:
+        """Writes a target; returns its address and its label. (None, -1): nobody knows it."""
+        raise NotImplementedError
+
+    def _answer(self) -> Any:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ rows
+
+    def _look(self, x: Any, stream: Any) -> bool:
+        """Whether there is an answer to x: not before anything was learned."""
+        if not self._is_fitted():
+            return False
+        self._begin(x, None)
+        slot = self._look_slot(stream)
+        if slot is None:
+            slot = self._slot(stream)
+        token = self._put(x)
+        buffers = self._buffers
+        status = buffers.predict(self._model.number, slot, buffers.x.address, token, buffers.answer_address)
+        if status:
+            _library.check(status)
+        return True
+
+    def _observe(self, x: Any, y: Any, stream: Any) -> None:
+        if not self.__dict__.get("_live", False) or "_buffers" not in self.__dict__:
+            self._begin(x, y)
+        token = self._put(x)
+        target, label = self._put_target(y)
+        buffers = self._buffers
+        status = buffers.observe(self._model.number, self._slot(stream), buffers.x.address, token, target, label,
+                                 buffers.answer_address)
+        if status:
+            _library.check(status)
+
+    def learn_one(self, x: Any, y: Any, stream: Any = None) -> Any:
+        """Learns from one row, after those before it. y None: the answer is not known, and the state moves on."""
+        self._observe(x, y, stream)
+        return self
+
+    def observe(self, x: Any, y: Any, stream: Any = None) -> Any:
+        """The prediction for x, then learns from (x, y): predict_one and learn_one in one call."""
+        self._observe(x, y, stream)
+        return self._answer()
+
+    def learn_many(self, X: Any, y: Any, stream: Any = None) -> Any:
+        """learn_one for the rows of X, in one call."""
+        self.observe_many(X, y, stream)
+        return self
+
+    def observe_many(self, X: Any, y: Any, stream: Any = None) -> Any:
+        """observe for the rows of X [rows, features], in one call."""
+        names = list(X.columns) if hasattr(X, "columns") else None
+        rows = as_array(X)
+        if len(rows) == 0:
+            raise refuse(self._speaker, "X must not be empty: it has 0 sample(s)")
+        self._begin(dict(zip(names, rows[0])) if names else rows[0], np.asarray(y)[0])
+        self._check_names(names)
+        if self.vocabulary:
+            x: Array = np.ascontiguousarray(rows, dtype=np.int32)
+        else:
+            x = numbers(rows, self._speaker, "X")
+            if x.ndim != 2 or x.shape[1] != self.n_features_in_:
+                raise refuse(self._speaker, f"X must be [rows, {self.n_features_in_}], got shape {x.shape}")
+        target = self._encode_all([as_array(y)], False)[0]
+        if len(target) != len(x):
+            raise refuse(self._speaker, f"X and y must have as many rows, got {len(x)} and {len(target)}")
+        out = np.empty((len(x), self.n_outputs_))
+        _library.check(_library.library().tt_stream_observe_many(
+            self._model.number, self._slot(stream), len(x), None if self.vocabulary else address(x),
+            address(x) if self.vocabulary else None, None if self._labels else address(target),
+            address(target) if self._labels else None, address(out)))
+        return self._answers(out)
+
+    def _answers(self, flat: Array) -> Any:
+        raise NotImplementedError
+
+    # ------------------------------------------------------------ answers that come late
+
+    def ask(self, x: Any, stream: Any = None) -> Any:
+        """The prediction for a row whose answer comes later: the state moves on, the row waits for `tell`."""
+        self._require_fitted()
+        self._begin(x, None)
+        token = self._put(x)
+        slot = self._slot(stream)
+        buffers = self._buffers
+        _library.check(_library.library().tt_stream_advance(self._model.number, slot, buffers.x.address, token,
+                                                            buffers.answer_address))
+        self._waiting.append((stream, buffers.x.array.copy(), token))
+        return self._answer()
+
+    def tell(self, y: Any, stream: Any = None) -> Any:
+        """The answer to the oldest row of the stream that waits for one."""
+        waiting = getattr(self, "_waiting", [])
+        for i, (whose, x, token) in enumerate(waiting):
+            if whose == stream:
+                break
+        else:
+            raise refuse(self._speaker, "no row waits for its answer; ask puts one there")
+        if not self.vocabulary:
+            self._buffers.x.array[:] = x
+        target, label = self._put_target(y)
+        _library.check(_library.library().tt_stream_learn(self._model.number, self._slot(stream), self._buffers.x.address,
+                                                          token, target, label))
+        del waiting[i]
+        return self
+
+    # ------------------------------------------------------------ ends
+
+    def reset(self, stream: Any = None) -> Any:
+        """The stream ends: its next row begins another one, from the zero state. The weights stay."""
+        if self._is_fitted() and self._live and stream in self._slots:
+            _library.check(_library.library().tt_stream_reset(self._model.number, self._slots.pop(stream)))
+            self._waiting = [each for each in self._waiting if each[0] != stream]
+        return self
+
+    @property
+    def updates_(self) -> int:
+        """Updates of the weights by streams since they began."""
+        return self._facts()[0]
+
+    @property
+    def stream_memory_(self) -> int:
+        """Bytes of the tapes of the streams' method: constant, however long they are."""
+        return self._facts()[1]
+
+    def _facts(self) -> tuple[int, int]:
+        if not (self._is_fitted() and self._live):
+            raise AttributeError("there is no stream yet: learn_one begins one")
+        updates, size = c_int64(), c_int64()
+        _library.check(_library.library().tt_stream_facts(self._model.number, byref(updates), byref(size)))
+        return updates.value, size.value

@@ -1,0 +1,158 @@
+"""Builds the wheel: `pip install .` calls this. Needs CMake, a C++ compiler and the libraries of scripts/setup --build.
+
+The shared library is built without MPI and without CUDA into build/wheel; THROUGHTIME_LIBRARY names one that is built
+already. What it needs beyond the C and C++ runtime is put beside it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from typing import Any
+
+import elf
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "python" / "throughtime"
+LIBRARY = "libthroughtime_c.so"
+# Every system that a manylinux tag names has these.
+OF_THE_SYSTEM = re.compile(r"(ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so.*")
+
+
+def version() -> str:
+    found = re.search(r"project\(throughtime VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())
+    assert found is not None
+    return found.group(1)
+
+
+def metadata() -> str:
+    return (f"Metadata-Version: 2.1\nName: throughtime\nVersion: {version()}\n"
+            "Summary: Train recurrent networks on sequences of any length, in the memory you choose\n"
+            "Requires-Python: >=3.9\nRequires-Dist: numpy\n")
+
+
+# ---------------------------------------------------------------- the library
+
+
+def built_library() -> pathlib.Path:
+    named = os.environ.get("THROUGHTIME_LIBRARY")
+    if named:
+        return pathlib.Path(named)
+    build = ROOT / "build" / "wheel"
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON", "-DTHROUGHTIME_MPI=OFF", "-DTHROUGHTIME_CUDA=OFF",
+               "-DTHROUGHTIME_BUILD_TESTS=OFF", "-DTHROUGHTIME_BUILD_BENCH=OFF"]
+    if shutil.which("ninja"):
+        options += ["-G", "Ninja"]
+    if shutil.which("ccache"):
+        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+    subprocess.run(["cmake", "-S", ROOT, "-B", build, "--log-level=WARNING", *options], check=True)
+    subprocess.run(["cmake", "--build", build, "--target", "throughtime_c", "--parallel", str(os.cpu_count() or 1)],
+                   check=True)
+    return build / LIBRARY
+
+
+def found_libraries(library: pathlib.Path) -> dict[str, pathlib.Path]:
+    """Where the loader finds what the library needs."""
+    lines = subprocess.run(["ldd", library], check=True, capture_output=True, text=True).stdout.splitlines()
+    found = {}
+    for line in lines:
+        match = re.match(r"\s*(\S+) => (/\S+)", line)
+        if match:
+            found[match.group(1)] = pathlib.Path(match.group(2))
+    return found
+
+
+def gather(folder: pathlib.Path) -> list[pathlib.Path]:
+    """Copies the library, and those that it brings along, into a folder."""
+    library = built_library()
+    found = found_libraries(library)
+    copies: list[pathlib.Path] = []
+    wanted = [(LIBRARY, library)]
+    while wanted:
+        name, path = wanted.pop()
+        if any(copy.name == name for copy in copies):
+            continue
+        if "cublas" in name or "libcuda" in name or "libmpi" in name:
+            raise RuntimeError(f"[wheel] {library} needs {name}, which a wheel cannot bring along; build it with "
+                               "-DTHROUGHTIME_CUDA=OFF -DTHROUGHTIME_MPI=OFF")
+        copy = folder / name
+        shutil.copyfile(path, copy)
+        if shutil.which("strip"):
+            subprocess.run(["strip", "--strip-unneeded", copy], check=True)
+        copies.append(copy)
+        for needed in elf.Elf(copy).needed():
+            if not OF_THE_SYSTEM.fullmatch(needed):
+                if needed not in found:
+                    raise RuntimeError(f"[wheel] {name} needs {needed}, which is not installed")
+                wanted.append((needed, found[needed]))
+    return copies
+
+
+# ---------------------------------------------------------------- the wheel
+
+
+class Wheel:
+    """A wheel file that is being written."""
+
+    def __init__(self, folder: str, tag: str) -> None:
+        self.tag = tag
+        self.info = f"throughtime-{version()}.dist-info"
+        self.name = f"throughtime-{version()}-{tag}.whl"
+        self.file = zipfile.ZipFile(pathlib.Path(folder) / self.name, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
+        self.record: list[str] = []
+
+    def add(self, name: str, content: bytes, mode: int = 0o644) -> None:
+        entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
+        entry.external_attr = (0o100000 | mode) << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        self.file.writestr(entry, content)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        self.record.append(f"{name},sha256={digest},{len(content)}")
+
+    def close(self) -> str:
+        pure = "true" if self.tag.endswith("-any") else "false"
+        self.add(f"{self.info}/METADATA", metadata().encode())
+        self.add(f"{self.info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: throughtime\nRoot-Is-Purelib: {pure}\n"
+                 f"Tag: {self.tag}\n".encode())
+        self.record.append(f"{self.info}/RECORD,,")
+        self.file.writestr(f"{self.info}/RECORD", "\n".join(self.record) + "\n")
+        self.file.close()
+        return self.name
+
+
+def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        libraries = gather(pathlib.Path(folder))
+        wheel = Wheel(wheel_directory, f"py3-none-{elf.platform_tag(libraries)}")
+        for path in sorted(PACKAGE.iterdir()):
+            if path.suffix == ".py" or path.name == "py.typed":
+                wheel.add(f"throughtime/{path.name}", path.read_bytes())
+        for path in libraries:
+            wheel.add(f"throughtime/{path.name}", path.read_bytes(), 0o755)
+        return wheel.close()
+
+
+def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
+    """The package of the clone, with the library of build/release."""
+    wheel = Wheel(wheel_directory, "py3-none-any")
+    wheel.add("throughtime.pth", f"{ROOT / 'python'}\n".encode())
+    return wheel.close()
+
+
+def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
+    name = f"throughtime-{version()}"
+    path = pathlib.Path(sdist_directory) / f"{name}.tar.gz"
+    subprocess.run(["git", "-C", ROOT, "archive", "--format=tar.gz", f"--prefix={name}/", "-o", path, "HEAD"], check=True)
+    return path.name
+
+
+if __name__ == "__main__":
+    print(build_wheel(sys.argv[1] if len(sys.argv) > 1 else "."))

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "c/handles.h"
+#include "throughtime/online.h"
+#include "train/checkpoint/safetensors.h"
+#include "train/options/config.h"
+#include "train/stream/running_scales.h"
+
+namespace throughtime::c {
+
+/// What a model reads and predicts.
+struct Interface {
+  int reals = 0, vocabulary = 0, outputs = 1;
+  bool labels = false;
+
+  InputConfig input() const { return {.reals = reals, .vocabulary = vocabulary}; }
+  HeadConfig head() const { return {.name = labels ? "softmax" : "regression", .outputs = outputs}; }
+};
+
+/// Means and deviations of inputs and number targets, as rows come.
+struct Scales {
+  Scales(const Interface& interface, const ScaleOptions& options);
+  void add(std::span<const float> inputs, std::span<const float> targets);
+  void archive(Archive& archive);
+
+  RunningScales inputs, targets;
+};
+
+/// A live learner with the engine that it works on.
+struct Live {
+  Live(const Model& model, const RunConfig& config, const std::vector<double>& parameters);
+
+  std::unique_ptr<Engine> engine;
+  OnlineLearner learner;
+};
+
+/// A model with its options, its weights and, once one has begun, its streams.
+class ModelObject final : public Object {
+ public:
+  static constexpr const char* kind = "model";
+
+  ModelObject(RunConfig config, const Interface& interface);
+
+  const RunConfig& config() const { return config_; }
+  const Interface& interface() const { return interface_; }
+  const Model& model() const { return model_; }
+  /// Refuses options that describe other weights.
+  void set_config(RunConfig config);
+
+  /// The weights as they are, those of a live learner included.
+  const std::vector<double>& parameters();
+  void set_parameters(std::vector<double> parameters);
+
+  /// The live learner, made where there is none yet.
+  OnlineLearner& learner();
+  bool is_live() const { return live_ != nullptr; }
+  /// Its weights stay.
+  void end_streams();
+
+  void save(const std::string& path, const std::string& note);
+  static std::shared_ptr<ModelObject> load(const std::string& path);
+
+  std::unique_ptr<Scales> scales;       // none: values stay what they are
+  std::optional<TensorFile> optimizer;  // what the optimizer of the last fit remembers
+  std::string optimizer_name;           // whose that is
+  std::string note;                     // of whoever saved it
+  std::vector<float> inputs, targets;   // [reals], [outputs]: a step as the learner sees it
+  std::vector<double> moved;            // [outputs]: the last answer, in the units of the caller
+
+ private:
+  void load_state(const TensorFile& file);
+
+  RunConfig config_;
+  Interface interface_;
+  Model model_;
+  std::vector<double> parameters_;
+  std::unique_ptr<Live> live_;
+};
+
+/// The text of a configuration file.
+RunConfig config_of(const char* options);
+
+}  // namespace throughtime::c

@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <cmath>
+
+#include "c/model.h"
+#include "throughtime/index.h"
+
+namespace throughtime::c {
+namespace {
+
+/// One step of a caller, in its units.
+struct RawStep {
+  const float* inputs = nullptr;
+  std::int32_t token = -1;
+  const float* targets = nullptr;
+  std::int32_t label = -1;
+};
+
+/// Steps of a model's streams, scaled where there are scales.
+class Streams {
+ public:
+  explicit Streams(ModelObject& model) : model_(model), learner_(model.learner()) {}
+
+  std::span<const double> look(int slot, const RawStep& step, bool further = false) {
+    return in_units(learner_.look(slot, scaled_input(step), further));
+  }
+  std::span<const double> advance(int slot, const RawStep& step) {
+    return in_units(learner_.predict(slot, scaled_input(step)));
+  }
+  void learn(int slot, const RawStep& step) {
+    check(step);
+    if (model_.scales) add_to_scales(step);
+    const StepInput x = scaled_input(step);
+    learner_.learn(slot, x, scaled_target(step));
+  }
+  /// The answer is that of the scales before the row, so that looking first gives the same.
+  std::span<const double> observe(int slot, const RawStep& step) {
+    check(step);
+    if (!model_.scales) return learner_.observe(slot, scaled_input(step), scaled_target(step));
+    const std::span<const double> prediction = advance(slot, step);
+    learn(slot, step);
+    return prediction;
+  }
+
+ private:
+  std::size_t reals() const { return elements(model_.interface().reals); }
+  std::size_t outputs() const { return elements(model_.interface().outputs); }
+  std::span<const float> inputs_of(const RawStep& step) const {
+    return {reals() > 0 ? require(step.inputs, "inputs") : nullptr, reals()};
+  }
+  std::span<const float> targets_of(const RawStep& step) const {
+    if (model_.interface().labels || step.targets == nullptr) return {};
+    return {step.targets, outputs()};
+  }
+
+  /// Before anything is changed.
+  void check(const RawStep& step) const {
+    for (const std::span<const float> values : {inputs_of(step), targets_of(step)})
+      if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+        refuse("online", "inputs and targets must be finite numbers");
+    if (model_.interface().labels && step.label >= model_.interface().outputs)
+      refuse("online", "a label must be between 0 and {}, got {}", model_.interface().outputs - 1, step.label);
+  }
+
+  void add_to_scales(const RawStep& step) { model_.scales->add(inputs_of(step), targets_of(step)); }
+
+  StepInput scaled_input(const RawStep& step) {
+    const std::span<const float> values = inputs_of(step);
+    if (!model_.scales) return {.reals = values, .token = step.token};
+    for (std::size_t i = 0; i < values.size(); ++i) model_.inputs[i] = model_.scales->inputs.scaled(i, values[i]);
+    return {.reals = model_.inputs, .token = step.token};
+  }
+
+  StepTarget scaled_target(const RawStep& step) {
+    if (model_.interface().labels) return {.label = step.label};
+    const std::span<const float> values = targets_of(step);
+    if (!model_.scales || values.empty()) return {.values = values};
+    for (std::size_t i = 0; i < values.size(); ++i) model_.targets[i] = model_.scales->targets.scaled(i, values[i]);
+    return {.values = model_.targets};
+  }
+
+  std::span<const double> in_units(std::span<const double> prediction) {
+    if (!model_.scales || model_.interface().labels) return prediction;
+    for (std::size_t i = 0; i < prediction.size(); ++i)
+      model_.moved[i] = model_.scales->targets.undone(i, prediction[i]);
+    return model_.moved;
+  }
+
+  ModelObject& model_;
+  OnlineLearner& learner_;
+};
+
+void answer(std::span<const double> prediction, double* out) {
+  if (out != nullptr) std::copy(prediction.begin(), prediction.end(), out);
+}
+
+Scales& scales_of(ModelObject& model) {
+  if (!model.scales) refuse("c", "the model has no scales; tt_scales_begin makes them");
+  return *model.scales;
+}
+
+void forecast(ModelObject& model, int slot, int horizon, const float* inputs, double* predictions) {
+  Streams streams(model);
+  const auto reals = elements(model.interface().reals), outputs = elements(model.interface().outputs);
+  require_range("c", "horizon", horizon, 1, 1'000'000);
+  if (model.interface().labels || reals < outputs)
+    refuse("c", "a forecast goes on from its own answers: the first inputs must be the {} targets", outputs);
+  std::vector<float> row(inputs, inputs + reals);
+  for (int step = 0; step < horizon; ++step) {
+    const std::span<const double> next = streams.look(slot, {.inputs = row.data()}, step > 0);
+    std::copy(next.begin(), next.end(), predictions + elements(step) * outputs);
+    if (step + 1 == horizon) break;
+    std::copy_n(inputs + elements(step + 1) * reals, reals, row.begin());
+    std::copy(next.begin(), next.end(), row.begin());
+  }
+}
+
+}  // namespace
+}  // namespace throughtime::c
+
+using namespace throughtime;
+using namespace throughtime::c;
+
+extern "C" {
+
+int tt_stream_predict(int64_t model, int32_t slot, const float* inputs, int32_t token, double* prediction) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    require(prediction, "prediction");
+    answer(Streams(*object).look(slot, {.inputs = inputs, .token = token}), prediction);
+  });
+}
+
+int tt_stream_observe(int64_t model, int32_t slot, const float* inputs, int32_t token, const float* targets,
+                      int32_t label, double* prediction) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    const RawStep step{.inputs = inputs, .token = token, .targets = targets, .label = label};
+    answer(Streams(*object).observe(slot, step), prediction);
+  });
+}
+
+int tt_stream_observe_many(int64_t model, int32_t slot, int64_t rows, const float* inputs, const int32_t* tokens,
+                           const float* targets, const int32_t* labels, double* predictions) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    if (rows < 0) refuse("c", "rows must be at least 0, got {}", rows);
+    const Interface& interface = object->interface();
+    if (interface.reals > 0) require(inputs, "inputs");
+    if (interface.vocabulary > 0) require(tokens, "tokens");
+    Streams streams(*object);
+    const auto reals = elements(interface.reals), outputs = elements(interface.outputs);
+    for (std::size_t row = 0; row < elements(rows); ++row) {
+      const RawStep step{.inputs = inputs == nullptr ? nullptr : inputs + row * reals,
+                         .token = tokens == nullptr ? -1 : tokens[row],
+                         .targets = targets == nullptr ? nullptr : targets + row * outputs,
+                         .label = labels == nullptr ? -1 : labels[row]};
+      answer(streams.observe(slot, step), predictions == nullptr ? nullptr : predictions + row * outputs);
+    }
+  });
+}
+
+int tt_stream_advance(int64_t model, int32_t slot, const float* inputs, int32_t token, double* prediction) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    answer(Streams(*object).advance(slot, {.inputs = inputs, .token = token}), prediction);
+  });
+}
+
+int tt_stream_learn(int64_t model, int32_t slot, const float* inputs, int32_t token, const float* targets,
+                    int32_t label) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    Streams(*object).learn(slot, {.inputs = inputs, .token = token, .targets = targets, .label = label});
+  });
+}
+
+int tt_stream_forecast(int64_t model, int32_t slot, int32_t horizon, const float* inputs, double* predictions) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    forecast(*object, slot, horizon, require(inputs, "inputs"), require(predictions, "predictions"));
+  });
+}
+
+int tt_stream_reset(int64_t model, int32_t slot) {
+  return guarded([&] { Use<ModelObject>(model)->learner().reset(slot); });
+}
+
+int tt_stream_end(int64_t model) {
+  return guarded([&] { Use<ModelObject>(model)->end_streams(); });
+}
+
+int tt_stream_facts(int64_t model, int64_t* updates, int64_t* bytes) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    *require(updates, "updates") = object->learner().updates();
+    *require(bytes, "bytes") = static_cast<int64_t>(object->learner().activation_bytes());
+  });
+}
+
+int tt_scales_begin(int64_t model) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    object->scales = std::make_unique<Scales>(object->interface(), object->config().stream.scales);
+  });
+}
+
+int tt_scales_add(int64_t model, int64_t rows, const float* inputs, const float* targets) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    Scales& scales = scales_of(*object);
+    const auto reals = elements(object->interface().reals);
+    const auto outputs = object->interface().labels ? 0 : elements(object->interface().outputs);
+    if (rows < 0) refuse("c", "rows must be at least 0, got {}", rows);
+    require(inputs, "inputs");
+    for (std::size_t row = 0; row < elements(rows); ++row)
+      scales.add({inputs + row * reals, reals}, targets == nullptr || outputs == 0
+                                                    ? std::span<const float>()
+                                                    : std::span<const float>(targets + row * outputs, outputs));
+  });
+}
+
+int tt_scales_get(int64_t model, double* means, double* deviations, int64_t count) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    const Scales& scales = scales_of(*object);
+    const auto reals = elements(object->interface().reals);
+    const auto outputs = object->interface().labels ? 0 : elements(object->interface().outputs);
+    if (count != static_cast<int64_t>(reals + outputs))
+      refuse("c", "there are {} scales, got room for {}", reals + outputs, count);
+    require(means, "means");
+    require(deviations, "deviations");
+    for (std::size_t i = 0; i < reals + outputs; ++i) {
+      const RunningScales& of = i < reals ? scales.inputs : scales.targets;
+      const std::size_t column = i < reals ? i : i - reals;
+      means[i] = of.mean(column);
+      deviations[i] = of.deviation(column);
+    }
+  });
+}
+}

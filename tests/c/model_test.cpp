@@ -1,0 +1,237 @@
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "c/c_support.h"
+
+namespace throughtime {
+namespace {
+
+using testing::last_error;
+using testing::new_model;
+using testing::new_recording;
+using testing::Sine;
+using testing::small_options;
+using testing::small_weights;
+using testing::weights_of;
+
+int count_events(void* user, const char* event) {
+  auto& events = *static_cast<std::vector<std::string>*>(user);
+  if (event != nullptr) events.emplace_back(event);
+  return 0;
+}
+
+int stop_at_once(void*, const char*) { return 1; }
+
+TEST(CModel, LearnsARecordingAndPredictsIt) {
+  const Sine sine(200);
+  const std::int64_t model = new_model(), data = new_recording(sine);
+  const std::vector<double> before = weights_of(model, small_weights);
+  std::vector<std::string> events;
+  ASSERT_EQ(tt_model_fit(model, data, nullptr, 0, 0, count_events, &events), TT_OK) << last_error();
+  EXPECT_NE(weights_of(model, small_weights), before);
+  ASSERT_GE(events.size(), 3u);
+  EXPECT_NE(events.front().find("\"start\""), std::string::npos);
+  EXPECT_NE(events.front().find("activation_bytes"), std::string::npos);
+  EXPECT_NE(events.back().find("\"finished\""), std::string::npos);
+  std::vector<double> predictions(200, 99), again(200);
+  ASSERT_EQ(tt_model_predict(model, data, 0, predictions.data(), 200), TT_OK) << last_error();
+  for (const double each : predictions) EXPECT_LT(std::abs(each), 3);
+  ASSERT_EQ(tt_model_predict(model, data, 0, again.data(), 200), TT_OK);
+  EXPECT_EQ(predictions, again);
+  tt_free(model);
+  tt_free(data);
+}
+
+TEST(CModel, StopsWhereTheCallbackSaysSoAndKeepsWhatItLearnt) {
+  const Sine sine(200);
+  const std::int64_t model = new_model(), data = new_recording(sine);
+  const std::vector<double> before = weights_of(model, small_weights);
+  ASSERT_EQ(tt_model_fit(model, data, nullptr, 0, 0, stop_at_once, nullptr), TT_OK);
+  EXPECT_NE(weights_of(model, small_weights), before);
+  tt_free(model);
+  tt_free(data);
+}
+
+int call_again(void* user, const char*) {
+  const auto model = *static_cast<std::int64_t*>(user);
+  EXPECT_EQ(tt_stream_end(model), TT_HANDLE);
+  EXPECT_EQ(last_error(), "[c] this model is at work in another call");
+  return 0;
+}
+
+TEST(CModel, IsAtWorkInOneCallAtATime) {
+  const Sine sine(40);
+  std::int64_t model = new_model();
+  const std::int64_t data = new_recording(sine);
+  EXPECT_EQ(tt_model_fit(model, data, nullptr, 0, 0, call_again, &model), TT_OK);
+  tt_free(model);
+  tt_free(data);
+}
+
+/// Sequences of different lengths give what each gives alone.
+TEST(CModel, PredictsRaggedSequencesAsEachAlone) {
+  const Sine sine(300);
+  const std::int64_t model = new_model();
+  const std::vector<int> lengths = {1, 7, 130, 64, 2};
+  std::int64_t all = 0;
+  ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 0, &all), TT_OK);
+  std::vector<double> alone, together;
+  for (const int length : lengths) {
+    std::int64_t one = 0;
+    ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 0, &one), TT_OK);
+    for (const std::int64_t data : {one, all})
+      ASSERT_EQ(tt_data_add(data, 0, length, sine.inputs.data() + length, nullptr, nullptr, nullptr, nullptr), TT_OK);
+    std::vector<double> part(static_cast<std::size_t>(length));
+    ASSERT_EQ(tt_model_predict(model, one, 0, part.data(), length), TT_OK) << last_error();
+    alone.insert(alone.end(), part.begin(), part.end());
+    tt_free(one);
+  }
+  together.resize(alone.size());
+  ASSERT_EQ(tt_model_predict(model, all, 0, together.data(), static_cast<std::int64_t>(together.size())), TT_OK);
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-6) << i;
+  EXPECT_EQ(tt_model_predict(model, all, 0, together.data(), 3), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] there are 204 predictions, got room for 3");
+  tt_free(all);
+  tt_free(model);
+}
+
+TEST(CModel, RefusesDataOfAnotherShape) {
+  const std::int64_t model = new_model();
+  const float two[2] = {0, 0};
+  std::int64_t data = 0;
+  ASSERT_EQ(tt_data_new(2, 0, 1, 0, 0, 0, &data), TT_OK);
+  ASSERT_EQ(tt_data_add(data, 0, 1, two, nullptr, nullptr, two, nullptr), TT_OK);
+  EXPECT_EQ(tt_model_fit(model, data, nullptr, 0, 0, nullptr, nullptr), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] the model reads 1 numbers at each step, the data has 2");
+  EXPECT_EQ(tt_data_add(data, 3, 1, two, nullptr, nullptr, two, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_data_add(data, 0, 0, two, nullptr, nullptr, two, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_data_add(data, 0, 1, two, nullptr, nullptr, two, two), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] all sequences of a part have weights, or none of them");
+  tt_free(data);
+  tt_free(model);
+}
+
+TEST(CModel, RefusesNumbersThatAreNone) {
+  const std::int64_t model = new_model();
+  const float inputs[3] = {0, NAN, 0}, targets[3] = {0, 0, INFINITY};
+  std::int64_t data = 0;
+  ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 0, &data), TT_OK);
+  ASSERT_EQ(tt_data_add(data, 0, 3, inputs, nullptr, nullptr, targets, nullptr), TT_OK);
+  EXPECT_EQ(tt_model_fit(model, data, nullptr, 0, 0, nullptr, nullptr), TT_INVALID);
+  EXPECT_EQ(last_error(),
+            "[arrays] sequence 0 of the train part: inputs must be finite numbers, got nan at step 1, column 0");
+  double out[3];
+  EXPECT_EQ(tt_model_predict(model, data, 0, out, 3), TT_INVALID);
+  EXPECT_EQ(tt_stream_observe(model, 0, inputs + 1, -1, targets, -1, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_stream_observe(model, 0, inputs, -1, targets + 2, -1, nullptr), TT_INVALID);
+  tt_free(data);
+  tt_free(model);
+}
+
+TEST(CModel, OptionsMustDescribeTheSameWeights) {
+  const std::int64_t model = new_model();
+  EXPECT_EQ(tt_model_set_options(model, "[model]\nhidden = 5\n"), TT_INVALID);
+  EXPECT_EQ(tt_model_set_options(model, "[model]\nhidden = 4\n[optimizer]\nrate = 0.5\n"), TT_OK) << last_error();
+  EXPECT_EQ(tt_model_set_options(model, "[optimizer]\nrate = -1\n"), TT_INVALID);
+  tt_free(model);
+}
+
+TEST(CModel, SavedMidStreamGoesOnBitForBit) {
+  const Sine sine(60);
+  const std::int64_t model = new_model();
+  const std::string path = std::filesystem::temp_directory_path() / ("throughtime-c-" + std::to_string(getpid()));
+  ASSERT_EQ(tt_scales_begin(model), TT_OK);
+  for (int row = 0; row < 30; ++row)
+    ASSERT_EQ(tt_stream_observe(model, 0, &sine.inputs[row], -1, &sine.targets[row], -1, nullptr), TT_OK);
+  ASSERT_EQ(tt_model_save(model, path.c_str(), "a note"), TT_OK) << last_error();
+  std::int64_t other = 0;
+  ASSERT_EQ(tt_model_load(path.c_str(), &other), TT_OK) << last_error();
+  char note[16];
+  std::size_t length = 0;
+  ASSERT_EQ(tt_model_note(other, note, sizeof(note), &length), TT_OK);
+  EXPECT_STREQ(note, "a note");
+  for (int row = 30; row < 60; ++row) {
+    double a = 0, b = 1;
+    ASSERT_EQ(tt_stream_observe(model, 0, &sine.inputs[row], -1, &sine.targets[row], -1, &a), TT_OK);
+    ASSERT_EQ(tt_stream_observe(other, 0, &sine.inputs[row], -1, &sine.targets[row], -1, &b), TT_OK);
+    EXPECT_EQ(a, b) << row;
+  }
+  EXPECT_EQ(weights_of(model, small_weights), weights_of(other, small_weights));
+  std::ofstream(path) << "no model";
+  EXPECT_EQ(tt_model_load(path.c_str(), &other), TT_INVALID);
+  std::filesystem::remove(path);
+  tt_free(model);
+  tt_free(other);
+}
+
+TEST(CStream, LooksWithoutMovingAndObserveIsThePair) {
+  const Sine sine(100);
+  const std::int64_t looked = new_model(), observed = new_model();
+  for (int row = 0; row < 100; ++row) {
+    double first = 0, second = 1, third = 2;
+    const int looks = 1 + row % 3;
+    for (int look = 0; look < looks; ++look) {
+      ASSERT_EQ(tt_stream_predict(looked, 0, &sine.inputs[row], -1, &first), TT_OK) << last_error();
+      const float other = 0.5f;
+      double ignored = 0;
+      if (row % 2 == 1) ASSERT_EQ(tt_stream_predict(looked, 0, &other, -1, &ignored), TT_OK);
+    }
+    ASSERT_EQ(tt_stream_observe(looked, 0, &sine.inputs[row], -1, &sine.targets[row], -1, &second), TT_OK);
+    ASSERT_EQ(tt_stream_observe(observed, 0, &sine.inputs[row], -1, &sine.targets[row], -1, &third), TT_OK);
+    EXPECT_EQ(first, second) << row;
+    EXPECT_EQ(second, third) << row;
+  }
+  std::int64_t updates = 0, bytes = 0;
+  ASSERT_EQ(tt_stream_facts(looked, &updates, &bytes), TT_OK);
+  EXPECT_GT(updates, 90);
+  EXPECT_GT(bytes, 0);
+  tt_free(looked);
+  tt_free(observed);
+}
+
+TEST(CStream, ManyRowsAreRowByRow) {
+  const Sine sine(50);
+  const std::int64_t one = new_model(), many = new_model();
+  std::vector<double> a(50), b(50);
+  for (int row = 0; row < 50; ++row)
+    ASSERT_EQ(tt_stream_observe(one, 0, &sine.inputs[row], -1, &sine.targets[row], -1, &a[row]), TT_OK);
+  ASSERT_EQ(tt_stream_observe_many(many, 0, 50, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, b.data()),
+            TT_OK);
+  EXPECT_EQ(a, b);
+  EXPECT_EQ(tt_stream_observe_many(many, 0, -1, sine.inputs.data(), nullptr, nullptr, nullptr, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_stream_observe(many, 1, sine.inputs.data(), -1, nullptr, -1, nullptr), TT_INVALID);
+  EXPECT_EQ(last_error(), "[online] there is no slot 1; they are numbered from 0 to 0");
+  tt_free(one);
+  tt_free(many);
+}
+
+TEST(CStream, AForecastGoesOnFromItsOwnAnswers) {
+  const Sine sine(50);
+  const std::int64_t model = new_model();
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 50, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, nullptr),
+            TT_OK);
+  float rows[3] = {sine.targets[49], 0, 0};
+  double forecast[3], next = 0;
+  ASSERT_EQ(tt_stream_forecast(model, 0, 3, rows, forecast), TT_OK) << last_error();
+  ASSERT_EQ(tt_stream_predict(model, 0, rows, -1, &next), TT_OK);
+  EXPECT_EQ(next, forecast[0]);
+  for (int step = 0; step < 3; ++step) {  // by hand: the state moves, nothing is learned
+    float row = step == 0 ? rows[0] : static_cast<float>(forecast[step - 1]);
+    ASSERT_EQ(tt_stream_advance(model, 0, &row, -1, &next), TT_OK);
+    EXPECT_EQ(next, forecast[step]) << step;
+  }
+  EXPECT_EQ(tt_stream_forecast(model, 0, 0, rows, forecast), TT_INVALID);
+  tt_free(model);
+}
+
+TEST(CStream, RefusesAMethodThatNeedsTheEnd) {
+  const std::int64_t model = new_model("[model]\nhidden = 4\n[learner]\nname = \"bptt\"\n");
+  const float row = 0;
+  EXPECT_EQ(tt_stream_observe(model, 0, &row, -1, &row, -1, nullptr), TT_INVALID);
+  EXPECT_NE(last_error().find("bptt"), std::string::npos) << last_error();
+  tt_free(model);
+}
+
+}  // namespace
+}  // namespace throughtime

@@ -1,0 +1,115 @@
+import importlib.util
+import pathlib
+
+import numpy as np
+import pytest
+import throughtime as tt
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def example(name="own_method"):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "examples" / "python" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_example_is_the_learner_of_the_library():
+    X, y, method, losses = example().train(passes=5)
+    assert losses[-1] < losses[0]
+    own = method.engine.parameters.value
+    model = tt.Regressor(cell="lstm", hidden=16, learner=tt.TBPTT(preset="plain", truncation=20), targets="step",
+                         optimizer=tt.Adam(rate=0.01, clip=1.0), epochs=5, batch=4, threads=1).fit(X, y)
+    # The library shuffles its rows: sums over them are in another order, and nothing else differs.
+    library = np.concatenate([value.ravel() for value in model.state_dict().values()])
+    assert np.allclose(own, library, atol=2e-5)
+    assert not np.allclose(own, 0)
+
+
+def small(rows=2, steps=4):
+    model = tt.Model(features=2, outputs=1, hidden=3)
+    engine = tt.Engine(model)
+    random = np.random.default_rng(0)
+    X = random.normal(size=(rows, steps, 2)).astype(np.float32)
+    return model, engine, X, X[:, :, :1]
+
+
+def test_a_gradient_is_that_of_differences():
+    model = tt.Model(features=2, outputs=1, hidden=3, engine="reference")
+    engine = tt.Engine(model)
+    X = np.random.default_rng(0).normal(size=(2, 4, 2)).astype(np.float32)
+    window = tt.Window(X, X[:, :, :1], 4, start=[0, 0], sequence=[0, 1])
+    loss = engine.buffer(1)
+    engine.unroll(window, loss_sum=loss)
+    engine.pull_back()
+    gradient, weights = engine.gradient.value, engine.parameters.value
+    for place in range(0, model.parameters, 7):
+        sums = []
+        for sign in (1, -1):
+            moved = weights.copy()
+            moved[place] += sign * 1e-5
+            engine.parameters.value = moved
+            loss.value = 0
+            engine.unroll(window, loss_sum=loss)
+            sums.append(loss.value[0])
+        assert (sums[0] - sums[1]) / 2e-5 == pytest.approx(gradient[place], abs=1e-6)
+
+
+def test_two_windows_with_a_cotangent_between_them_are_one():
+    model, engine, X, y = small()
+    states = engine.buffer(2, model.state)
+    engine.unroll(tt.Window(X, y, 4, start=[0, 0], sequence=[0, 1]))
+    engine.pull_back()
+    whole = engine.gradient.value
+    engine.unroll(tt.Window(X, y, 2, start=[0, 0], sequence=[0, 1]), final_state=states)
+    cotangent = engine.buffer(2, model.state)
+    engine.unroll(tt.Window(X, y, 2, start=[2, 2], sequence=[0, 1]), initial_state=states)
+    engine.pull_back(initial_cotangent=cotangent)
+    engine.unroll(tt.Window(X, y, 2, start=[0, 0], sequence=[0, 1]))
+    engine.pull_back(add=True, end_cotangent=cotangent)
+    assert np.allclose(engine.gradient.value, whole, atol=1e-6)
+
+
+def test_weights_and_resets():
+    model, engine, X, y = small(rows=1, steps=2)
+    losses = engine.buffer(2, 1)
+    engine.unroll(tt.Window(X, y, 2, start=[0], weight=[[0], [1]]), losses=losses)
+    assert losses.value[0, 0] == 0 and losses.value[1, 0] > 0
+    predictions = engine.buffer(2, 1, 1)
+    same = np.repeat(X[:, :1], 2, axis=1)
+    engine.unroll(tt.Window(same, y, 2, start=[0], reset=[[1], [1]]), predictions=predictions)
+    assert predictions.value[0, 0, 0] == predictions.value[1, 0, 0]
+
+
+def test_what_cannot_be_is_refused():
+    model, engine, X, y = small()
+    window = tt.Window(X, y, 4, start=[0, 0], sequence=[0, 1])
+    with pytest.raises(ValueError, match="there is no window to go back through"):
+        engine.pull_back()
+    with pytest.raises(ValueError, match="initial_state must be a buffer of 12 numbers, buffer 0 has"):
+        engine.unroll(window, initial_state=engine.parameters)
+    engine.unroll(window)
+    engine.apply_update(0.1)
+    with pytest.raises(ValueError, match="there is no window to go back through"):
+        engine.pull_back()
+    with pytest.raises(ValueError, match="reads 1 numbers at each step, the data has 2"):
+        tt.Engine(tt.Model(features=1, outputs=1)).unroll(window)
+    with pytest.raises(ValueError, match=r"weight must be \[steps, rows\] = \[4, 2\]"):
+        tt.Window(X, y, 4, start=[0, 0], sequence=[0, 1], weight=np.ones((2, 4)))
+    with pytest.raises(ValueError, match="sequence and start must have as many rows"):
+        tt.Window(X, y, 4, start=[0, 0], sequence=[0])
+    with pytest.raises(ValueError):
+        tt.Window(X, y, 5, start=[0, 0], sequence=[0, 1])
+    with pytest.raises(ValueError):
+        tt.Window(X, y, 4, start=[0, 0], sequence=[0, 2])
+
+
+def test_the_example_of_a_stream_of_rows(tmp_path, capsys, monkeypatch):
+    random = np.random.default_rng(0)
+    lines = ["date,a,b,c,d,e,f,OT"]
+    lines += [f"{row}," + ",".join(f"{value:.3f}" for value in random.normal(size=7)) for row in range(40)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr("sys.argv", ["etth1.py", str(tmp_path / "rows.csv")])
+    example("etth1").main()
+    assert "| throughtime |" in capsys.readouterr().out

@@ -1,0 +1,121 @@
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIBRARY = pathlib.Path(os.environ.get("THROUGHTIME_LIBRARY", ROOT / "build" / "release" / "libthroughtime_c.so"))
+sys.path.insert(0, str(ROOT / "python"))
+
+import elf  # noqa: E402
+
+
+def test_the_library_exports_the_functions_of_its_header_alone():
+    names = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
+    exported = {line.split()[-1] for line in names.splitlines()}
+    header = (ROOT / "include" / "throughtime" / "c.h").read_text()
+    assert exported == set(re.findall(r"\b(tt_\w+)\(", header)) - {"tt_progress"}
+
+
+def test_annotations_are_strict():
+    if shutil.which("mypy") is None:
+        pytest.skip("mypy is not installed")
+    done = subprocess.run(["mypy", "--python-executable", sys.executable, "--cache-dir", os.devnull, "python/throughtime",
+                           "python/generate.py", "python/wheel_backend.py", "python/elf.py"],
+                          cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_wheel_is_tagged_by_what_its_symbols_need(tmp_path):
+    small = tmp_path / "small.c"
+    small.write_text("#include <math.h>\ndouble f(double x) { return exp(x); }\n")
+    subprocess.run(["gcc", "-shared", "-fPIC", small, "-o", tmp_path / "small.so", "-lm"], check=True)
+    found = elf.Elf(tmp_path / "small.so")
+    listed = subprocess.run(["objdump", "-p", tmp_path / "small.so"], check=True, capture_output=True, text=True).stdout
+    assert found.needed() == re.findall(r"NEEDED\s+(\S+)", listed)
+    assert found.versions() == set(re.findall(r"0x\w+ 0x\w+ \d+ (\S+)", listed))
+    newest = max(int(version.split(".")[1]) for version in found.versions() if version.startswith("GLIBC_2"))
+    assert elf.platform_tag([tmp_path / "small.so"]) == f"manylinux_2_{max(17, newest)}_x86_64"
+    with pytest.raises(ValueError, match="is no 64-bit"):
+        elf.Elf(small)
+
+
+def wheel_of(folder):
+    import wheel_backend
+
+    try:
+        return folder / wheel_backend.build_wheel(str(folder))
+    except RuntimeError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    os.environ.setdefault("THROUGHTIME_LIBRARY", str(LIBRARY))
+    return wheel_of(tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_wheel_needs_no_library_beyond_those_its_tag_allows(wheel, tmp_path):
+    import wheel_backend
+
+    assert wheel.stat().st_size < 10e6
+    assert re.fullmatch(r"throughtime-[\d.]+-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
+    with zipfile.ZipFile(wheel) as content:
+        content.extractall(tmp_path)
+    libraries = sorted(tmp_path.glob("throughtime/*.so*"))
+    names = {path.name for path in libraries}
+    for path in libraries:
+        for needed in elf.Elf(path).needed():
+            assert needed in names or wheel_backend.OF_THE_SYSTEM.fullmatch(needed), (path.name, needed)
+    assert elf.platform_tag(libraries) in wheel.name
+
+
+def pythons():
+    """Every Python from 3.9 on that is installed here: this one, and those of pyenv."""
+    found = [sys.executable]
+    for path in sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3")):
+        if tuple(map(int, path.parts[-3].split(".")[:2])) >= (3, 9):
+            found.append(str(path))
+    return found
+
+
+@pytest.mark.parametrize("python", pythons())
+def test_every_python_calls_the_library(python):
+    """Without NumPy, which they may not have: the declarations, the calls, and that all files can be read."""
+    done = subprocess.run([python, ROOT / "python" / "generate.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    program = "import ast, sys; [ast.parse(open(path).read()) for path in sys.argv[1:]]"
+    subprocess.run([python, "-c", program, *sorted((ROOT / "python" / "throughtime").glob("*.py"))], check=True)
+
+
+def with_numpy(python):
+    return subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("python", [each for each in pythons() if with_numpy(each)])
+def test_the_wheel_in_an_empty_environment(wheel, tmp_path, python):
+    with zipfile.ZipFile(wheel) as content:
+        content.extractall(tmp_path)
+    program = ("import sys; sys.path.insert(0, '.'); import numpy as np, throughtime as tt; "
+               "assert tt.__file__.startswith(sys.argv[1]), tt.__file__; "
+               "m = tt.Regressor(hidden=2, epochs=1).fit(np.zeros((30, 1)), np.zeros(30)); print(m.predict(np.zeros((3, 1))))")
+    done = subprocess.run([python, "-c", program, str(tmp_path)], cwd=tmp_path, env={"PATH": os.environ["PATH"]},
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_importing_takes_little_beyond_numpy():
+    program = "import time, numpy; a = time.perf_counter(); import throughtime; print(time.perf_counter() - a)"
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout) > 0  # docs/python.md has the time: no test fails on one
+    heavy = subprocess.run([sys.executable, "-c", "import sys, throughtime; print([m for m in "
+                            "('sklearn', 'torch', 'pandas', 'matplotlib', 'tqdm', 'pickle') if m in sys.modules and m != 'pickle'])"],
+                           env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, capture_output=True, text=True)
+    assert heavy.stdout.strip() == "[]"

@@ -1,0 +1,236 @@
+import pickle
+
+import numpy as np
+import pytest
+import throughtime as tt
+
+
+def small(**more):
+    return tt.Regressor(**{"hidden": 4, "learner": tt.TBPTT(preset="original", truncation=3), **more})
+
+
+def rows(count, seed=0):
+    random = np.random.default_rng(seed)
+    x = random.normal(size=(count, 2)).astype(np.float32)
+    return x, (x[:, 0] - x[:, 1]).astype(np.float32)
+
+
+def test_looking_changes_nothing_and_observe_is_the_pair():
+    for standardise in (False, True):
+        looked, observed = small(standardise=standardise), small(standardise=standardise)
+        for i, (x, y) in enumerate(zip(*rows(200))):
+            guesses = [looked.predict_one(x) for _ in range(i % 3)]
+            first = looked.predict_one(x)
+            looked.learn_one(x, y)
+            second = observed.observe(x, y)
+            assert all(guess == first for guess in guesses)
+            assert first == second or i == 0
+        assert looked.predict_one(x) == observed.predict_one(x)
+
+
+def test_rows_may_be_dicts_arrays_lists_or_numbers():
+    x, y = rows(50)
+    answers = []
+    for form in (lambda r: r, lambda r: r.tolist(), lambda r: {"a": r[0], "b": r[1]}, lambda r: r.astype(float),
+                 lambda r: {"b": r[1], "a": r[0]}):
+        model = small()
+        model.learn_one({"a": x[0, 0], "b": x[0, 1]} if isinstance(form(x[0]), dict) else form(x[0]), y[0])
+        answers.append([model.observe(form(a), b) for a, b in zip(x[1:], y[1:])])
+    assert all(each == answers[0] for each in answers)
+    number = small()
+    number.learn_one(1.0, 2)
+    assert isinstance(number.predict_one(1.0), float)
+
+
+def test_many_rows_in_one_call_are_row_by_row():
+    x, y = rows(100)
+    one, many = small(), small()
+    answers = [one.observe(a, b) for a, b in zip(x, y)]
+    assert (many.observe_many(x, y) == answers).all()
+    assert one.predict_one(x[0]) == many.predict_one(x[0])
+    assert many.learn_many(x, y) is many
+    assert one.updates_ < many.updates_
+
+
+def test_it_learns_and_goes_on_where_fit_ended():
+    x, y = rows(3000)
+    model = small(optimizer=tt.Adam(rate=0.01))
+    errors = [(model.observe(a, b) - b) ** 2 for a, b in zip(x, y)]
+    assert np.mean(errors[-500:]) < np.mean(errors[:500]) / 4
+    fitted = small(optimizer=tt.Adam(rate=0.01), epochs=20, window=50, batch=4).fit(x[:1000], y[:1000])
+    wanted = fitted.predict(x[:1])[0]
+    assert fitted.predict_one(x[0]) == pytest.approx(wanted, abs=1e-6)
+    before = fitted.predict(x[:10])
+    fitted.learn_one(x[0], y[0])
+    assert (fitted.predict(x[:10]) != before).any()  # the same weights, which have moved
+    state = fitted.predict_one(x[1])
+    fitted.predict(x)
+    assert fitted.predict_one(x[1]) == state  # predict leaves the stream alone
+
+
+def test_pickled_mid_stream_goes_on_bit_for_bit(tmp_path):
+    x, y = rows(60)
+    model = small(standardise=True, streams=2)
+    for i in range(30):
+        model.learn_one(x[i], y[i], stream="ab"[i % 2])
+    model.save(tmp_path / "model")
+    others = [pickle.loads(pickle.dumps(model)), tt.Regressor.load(tmp_path / "model")]
+    for i in range(30, 60):
+        answers = [each.observe(x[i], y[i], stream="ab"[i % 2]) for each in [model, *others]]
+        assert answers[0] == answers[1] == answers[2]
+
+
+def test_streams_have_states_of_their_own():
+    x, y = rows(40)
+    model = small(streams=2)
+    for i in range(40):
+        model.learn_one(x[i], y[i], stream=i % 2)
+    assert model.predict_one(x[0], stream=0) != model.predict_one(x[0], stream=1)
+    model.reset(0)
+    fresh = model.predict_one(x[0], stream=0)
+    assert fresh == pytest.approx(model.predict(x[:1])[0], abs=1e-6)
+    model.learn_one(x[0], y[0], stream="third")  # takes the slot of one of the two
+    assert len(model._slots) == 2
+
+
+def test_answers_may_come_late():
+    x, y = rows(50)
+    late, prompt = small(), small()
+    late.learn_one(x[0], y[0])
+    prompt.learn_one(x[0], y[0])
+    first = [late.ask(each) for each in x[1:4]]
+    assert first[0] == prompt.predict_one(x[1])
+    for each in y[1:4]:
+        late.tell(each)
+    assert late.updates_ == 4
+    with pytest.raises(ValueError, match="no row waits for its answer"):
+        late.tell(0.0)
+
+
+def test_missing_answers_move_the_state():
+    x, y = rows(20)
+    model = small()
+    model.learn_one(x[0], y[0])
+    before = model.predict_one(x[2])
+    model.learn_one(x[1], None)
+    assert model.predict_one(x[2]) != before
+
+
+def test_targets_may_be_arrays_or_dicts():
+    model = small()
+    model.learn_one([1.0], {"u": 1.0, "v": 2.0})
+    assert set(model.predict_one([1.0])) == {"u", "v"}
+    model = small()
+    model.learn_one([1.0], np.array([1.0, 2.0]))
+    assert model.predict_one([1.0]).shape == (2,)
+
+
+def test_classes_of_a_stream():
+    x, y = rows(2000)
+    model = tt.Classifier(hidden=4, classes=["low", "high"], learner=tt.TBPTT(preset="original", truncation=3),
+                          optimizer=tt.Adam(rate=0.01))
+    assert model.predict_one(x[0]) is None and model.predict_proba_one(x[0]) == {}
+    right = 0
+    for i, (a, b) in enumerate(zip(x, y)):
+        wanted = "high" if b > 0 else "low"
+        right += i >= 1000 and model.predict_one(a) == wanted
+        model.learn_one(a, wanted)
+    assert right > 900
+    shares = model.predict_proba_one(x[0])
+    assert set(shares) == {"low", "high"} and sum(shares.values()) == pytest.approx(1)
+    with pytest.raises(ValueError, match="there is no label 'other'"):
+        model.learn_one(x[0], "other")
+    with pytest.raises(ValueError, match="must know its classes before the first row"):
+        tt.Classifier().learn_one(x[0], "low")
+
+
+def test_a_forecaster_goes_on_from_its_own_answers():
+    series = np.sin(0.3 * np.arange(3000))
+    model = tt.Forecaster(hidden=8, learner=tt.TBPTT(preset="original", truncation=10), optimizer=tt.Adam(rate=0.01))
+    with pytest.raises(ValueError, match="call learn_one first"):
+        model.forecast(1)
+    assert model.learn_one(1.0).forecast(2) == [1.0, 1.0]
+    model = tt.Forecaster(hidden=8, learner=tt.TBPTT(preset="original", truncation=10), optimizer=tt.Adam(rate=0.01))
+    for value in series:
+        model.learn_one(value)
+    ahead = model.forecast(5)
+    assert model.forecast(5) == ahead
+    wanted = np.sin(0.3 * np.arange(3000, 3005))
+    assert np.abs(np.array(ahead) - wanted).mean() < 0.3
+    with pytest.raises(ValueError, match="horizon must be at least 1"):
+        model.forecast(0)
+    other = tt.Forecaster(hidden=4)
+    other.learn_one(1.0, {"a": 2.0}).learn_one(2.0, {"a": 3.0}).learn_one(3.0, {"a": 1.0})
+    assert len(other.forecast(3, xs=[{"a": 1.0}, {"a": 2.0}])) == 3
+    with pytest.raises(ValueError, match="xs must have 2 rows"):
+        other.forecast(3)
+    with pytest.raises(ValueError, match="x must have the names"):
+        other.learn_one(1.0, {"b": 2.0})
+
+
+def test_the_documented_loop_of_river():
+    x, y = rows(100)
+    model = small(standardise=True)
+    error = 0.0
+    for row, target in zip(x, y):
+        features = {"u": float(row[0]), "v": float(row[1])}
+        guess = model.predict_one(features)
+        error += abs(guess - float(target))
+        model.learn_one(features, float(target))
+    assert np.isfinite(error)
+
+
+def resident_kilobytes():
+    for line in open("/proc/self/status"):
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+
+
+def test_memory_is_flat():
+    x, y = rows(20000)
+    model = small(hidden=2)
+    for i in range(2000):
+        model.observe(x[i], y[i])
+    model.learn_many(x, y)
+    before = resident_kilobytes()
+    for _ in range(48):  # a million rows
+        model.learn_many(x, y)
+    for i in range(20000):
+        model.observe(x[i], y[i])
+    assert resident_kilobytes() - before < 2048
+    assert model.stream_memory_ > 0 and model.updates_ > 900_000
+
+
+@pytest.mark.parametrize("x, y, line", [
+    (np.zeros(3), 0.0, "a row must have 2 numbers"),
+    (np.array([0.0, np.nan]), 0.0, "finite"),
+    (np.zeros(2), np.inf, "finite"),
+    (np.zeros(2), [0.0, 0.0], "a target has 1 numbers, got 2"),
+    ({"a": 1.0, "b": 1.0}, 0.0, "without names"),
+])
+def test_bad_rows_are_refused_and_change_nothing(x, y, line):
+    model = small()
+    a, b = rows(10)
+    for row, target in zip(a, b):
+        model.learn_one(row, target)
+    before = model.predict_one(a[0])
+    with pytest.raises(ValueError, match=line):
+        model.learn_one(x, y)
+    assert model.predict_one(a[0]) == before
+
+
+def test_names_must_stay_the_same():
+    model = small()
+    model.learn_one({"a": 1.0, "b": 2.0}, 1.0)
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        model.learn_one({"a": 1.0, "c": 2.0}, 1.0)
+    with pytest.raises(ValueError, match="now missing"):
+        model.learn_one({"a": 1.0}, 1.0)
+
+
+def test_a_method_that_needs_the_end_is_refused():
+    with pytest.raises(ValueError, match="bptt"):
+        tt.Regressor(hidden=2, learner=tt.BPTT()).learn_one([1.0], 1.0)
+    assert tt.Regressor(hidden=2).predict_one([1.0]) == 0.0
+    with pytest.raises(ValueError, match="the first row needs its target"):
+        tt.Regressor(hidden=2).learn_one([1.0], None)

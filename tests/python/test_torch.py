@@ -1,0 +1,145 @@
+import numpy as np
+import pytest
+import throughtime as tt
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (scripts/setup --peer)")
+
+
+def modules(kind, layers, features, hidden, outputs, seed=0, **more):
+    torch.manual_seed(seed)
+    name, extra = (kind, {}) if kind != "RNN_relu" else ("RNN", {"nonlinearity": "relu"})
+    rnn = getattr(torch.nn, name)(features, hidden, layers, batch_first=True, **extra, **more)
+    return rnn, torch.nn.Linear(hidden, outputs)
+
+
+KINDS = ["LSTM", "GRU", "RNN", "RNN_relu"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_outputs_are_those_of_the_modules(kind, layers):
+    random = np.random.default_rng(layers)
+    features, hidden, outputs, steps, rows = (int(random.integers(1, 12)) for _ in range(5))
+    rnn, head = modules(kind, layers, features, hidden, outputs)
+    model = tt.from_torch(rnn, head=head, targets="step")
+    x = random.normal(size=(rows, steps, features)).astype(np.float32)
+    with torch.no_grad():
+        wanted = head(rnn(torch.from_numpy(x))[0]).numpy()
+    found = model.predict(x)
+    assert np.allclose(found.reshape(wanted.shape), wanted, atol=2e-6)
+    stream = tt.from_torch(rnn, head=head, targets="step", streams=rows)
+    for row in range(rows):  # the final state too: what a stream answers after all but the last step
+        for step in range(steps - 1):
+            stream.ask(x[row, step], stream=row)
+        answer = np.atleast_1d(stream.predict_one(x[row, -1], stream=row))
+        assert np.allclose(answer, wanted[row, -1], atol=2e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("layers", [1, 2])
+def test_the_gradient_of_bptt_is_that_of_autograd(kind, layers):
+    random = np.random.default_rng(7)
+    rnn, head = modules(kind, layers, 3, 5, 2)
+    x = random.normal(size=(4, 6, 3)).astype(np.float32)
+    y = random.normal(size=(4, 6, 2)).astype(np.float32)
+    # One step of plain descent with rate 1 moves the weights by the gradient of the mean loss.
+    model = tt.from_torch(rnn, head=head, targets="step", learner=tt.BPTT(), optimizer=tt.SGD(rate=1.0), batch=4)
+    before = model.state_dict()
+    model.partial_fit(x, y)
+    after = model.state_dict()
+    loss = ((head(rnn(torch.from_numpy(x))[0]) - torch.from_numpy(y)) ** 2).mean()
+    loss.backward()
+    wanted = {f"rnn.{name}": value.grad.numpy() for name, value in rnn.named_parameters()}
+    wanted.update({f"head.{name}": value.grad.numpy() for name, value in head.named_parameters()})
+    for name, gradient in wanted.items():
+        assert np.allclose(before[name] - after[name], gradient, atol=3e-6), name
+
+
+def test_twenty_updates_of_truncated_bptt_with_adam():
+    random = np.random.default_rng(2)
+    rnn, head = modules("LSTM", 1, 2, 6, 1)
+    x = random.normal(size=(1, 100, 2)).astype(np.float32)
+    y = x.sum(axis=2, keepdims=True)
+    model = tt.from_torch(rnn, head=head, targets="step", learner=tt.TBPTT(preset="plain", truncation=5),
+                          optimizer=tt.Adam(rate=0.01), batch=1).partial_fit(x, y)
+    optimizer = torch.optim.Adam([*rnn.parameters(), *head.parameters()], lr=0.01)
+    state = None
+    for step in range(0, 100, 5):
+        out, state = rnn(torch.from_numpy(x[:, step:step + 5]), state)
+        state = tuple(each.detach() for each in state)
+        optimizer.zero_grad()
+        ((head(out) - torch.from_numpy(y[:, step:step + 5])) ** 2).mean().backward()
+        optimizer.step()
+    for name, value in model.state_dict().items():
+        module, key = (rnn, name[4:]) if name.startswith("rnn.") else (head, name[5:])
+        assert np.allclose(value, module.state_dict()[key].numpy(), atol=2e-4), name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_and_back_bit_for_bit(kind):
+    rnn, head = modules(kind, 2, 3, 4, 2, dropout=0.25)
+    before = {name: value.clone() for name, value in rnn.state_dict().items()}
+    other_rnn, other_head = modules(kind, 2, 3, 4, 2, seed=9)
+    model = tt.from_torch(rnn, head=head)
+    assert model.dropout == 0.25
+    model.to_torch(other_rnn, head=other_head)
+    assert all(torch.equal(before[name], value) for name, value in other_rnn.state_dict().items())
+    assert torch.equal(head.weight, other_head.weight)
+    with pytest.raises(ValueError, match="has the shape"):
+        model.to_torch(modules(kind, 2, 3, 5, 2)[0])
+
+
+def test_tokens_an_embedding_and_a_tied_head():
+    torch.manual_seed(0)
+    embedding, rnn, head = torch.nn.Embedding(7, 4), torch.nn.LSTM(4, 4, batch_first=True), torch.nn.Linear(4, 7)
+    x = np.random.default_rng(0).integers(0, 7, size=(3, 10))
+    for tied in (False, True):
+        if tied:
+            head.weight = embedding.weight
+        model = tt.from_torch(rnn, head=head, embedding=embedding, loss="classification", targets="step")
+        with torch.no_grad():
+            wanted = torch.softmax(head(rnn(embedding(torch.from_numpy(x)))[0]), dim=-1).numpy()
+        assert np.allclose(model.predict_proba(x), wanted, atol=2e-6)
+        assert ("head.weight" in model.state_dict()) is not tied
+
+
+def test_it_trains_and_comes_back_better():
+    rnn, head = modules("LSTM", 1, 1, 8, 1)
+    t = np.arange(400)
+    x, y = np.sin(0.2 * t)[:, None].astype(np.float32), np.sin(0.2 * (t + 1)).astype(np.float32)
+    model = tt.from_torch(rnn, head=head, loss="regression")
+    before = model.score(x, y)
+    model.set_params(learner=tt.FPTT(window_length=10, alpha=0.5), epochs=1, optimizer=tt.Adam(rate=0.01), window=50)
+    for _ in range(20):
+        model.partial_fit(x, y)
+    assert model.score(x, y) > before
+    model.to_torch(rnn, head=head)
+    with torch.no_grad():
+        answers = head(rnn(torch.from_numpy(x[None]))[0])[0, :, 0].numpy()
+    assert np.allclose(answers, model.predict(x), atol=1e-5)
+
+
+def test_tensors_come_in_by_dlpack():
+    x = torch.zeros(20, 2)
+    from throughtime._arrays import inputs_of
+
+    assert inputs_of(x, "t", 0).sequences[0].ctypes.data == x.data_ptr()
+    model = tt.Regressor(hidden=2, epochs=1).fit(x, torch.zeros(20, requires_grad=True))
+    assert model.predict(x).shape == (20,)
+
+
+@pytest.mark.parametrize("make, line", [
+    (lambda: (torch.nn.LSTM(2, 3, bidirectional=True), torch.nn.Linear(6, 1)), "bidirectional"),
+    (lambda: (torch.nn.LSTM(2, 3, proj_size=2), torch.nn.Linear(2, 1)), "proj_size=2"),
+    (lambda: (torch.nn.LSTM(2, 3, bias=False), torch.nn.Linear(3, 1)), "without biases"),
+    (lambda: (torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)), "must be an LSTM, a GRU or an RNN, got a Linear"),
+    (lambda: (torch.nn.LSTM(2, 3), torch.nn.Linear(3, 1, bias=False)), "head without a bias"),
+    (lambda: (torch.nn.LSTM(2, 3), torch.nn.Linear(4, 1)), "the head must read 3 numbers, it reads 4"),
+    (lambda: (torch.nn.LSTM(2, 3), torch.nn.ReLU()), "the head must be a Linear module, got a ReLU"),
+])
+def test_what_is_not_known_is_refused(make, line):
+    rnn, head = make()
+    with pytest.raises(ValueError, match=line):
+        tt.from_torch(rnn, head=head)
+    with pytest.raises(ValueError, match="loss must be one of"):
+        tt.from_torch(rnn, head=head, loss="ranking")
