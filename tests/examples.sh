@@ -8,6 +8,11 @@ prefix=$PWD/build/install
 rm -rf "$prefix"
 cmake --install "${1:-build/release}" --prefix "$prefix" >/dev/null
 "$prefix/bin/throughtime" --help >/dev/null
+for file in bash-completion/completions/throughtime zsh/site-functions/_throughtime \
+  fish/vendor_completions.d/throughtime.fish man/man1/throughtime.1 doc/throughtime/docs/runs.md \
+  throughtime/experiments/add-tbptt.toml; do
+  [[ -s $prefix/share/$file ]] || { echo "share/$file is not installed" >&2; exit 1; }
+done
 
 for example in consumer own_cell online; do
   echo "examples/$example"

@@ -27,6 +27,7 @@ void add_list_command(CLI::App& app);
 void add_gradcheck_command(CLI::App& app);
 void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks);
 void add_data_command(CLI::App& app);
+void add_completions_command(CLI::App& app);
 void add_help_command(CLI::App& app);
 
 }  // namespace throughtime

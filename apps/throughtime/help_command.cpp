@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "command_tree.h"
 #include "commands.h"
 #include "core/names.h"
 #include "terminal.h"
@@ -15,6 +16,7 @@ namespace {
 struct HelpArguments {
   std::vector<std::string> words;
   bool markdown = false;
+  bool manual = false;
 };
 
 /// The help of `throughtime WORD WORD ...`, as `throughtime WORD WORD ... --help` prints it.
@@ -44,7 +46,9 @@ void add_help_command(CLI::App& app) {
   const auto arguments = std::make_shared<HelpArguments>();
   help->add_option("words", arguments->words, "A command, such as train or `data list`; or the word options");
   help->add_flag("--markdown", arguments->markdown, "The options as the page docs/options.md");
+  help->add_flag("--man", arguments->manual, "All of it as a manual page");
   help->callback([&app, arguments] {
+    if (arguments->manual) return show("{}", manual_page(command_tree(app)));
     const bool options = arguments->words == std::vector<std::string>{"options"};
     show("{}", !options              ? command_help(app, arguments->words)
                : arguments->markdown ? options_markdown()

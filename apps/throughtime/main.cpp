@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "command_tree.h"
 #include "commands.h"
 #include "core/launch.h"
 #include "core/names.h"
@@ -87,6 +88,17 @@ void refuse_unknown_command(const CLI::App& app) {
     throughtime::refuse_unknown(app.get_name(), "command", unknown.front(), names);
 }
 
+/// Refuses an option that the parsed subcommand does not have.
+void refuse_unknown_flag(const CLI::App& app) {
+  for (const CLI::App* parsed : app.get_subcommands()) return refuse_unknown_flag(*parsed);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const std::string& given : app.remaining())
+    if (given.starts_with("-"))
+      throughtime::refuse_unknown(app.get_name(), "option", given.substr(0, given.find('=')), names);
+}
+
 /// An answer that could not be written is none.
 void finish_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
@@ -98,6 +110,7 @@ int answer(const CLI::App& app, const CLI::ParseError& error, throughtime::Commu
   const bool first = ranks == nullptr || ranks->rank() == 0;
   if (error.get_exit_code() == 0) return first ? app.exit(error) : 0;
   try {
+    refuse_unknown_flag(app);
     refuse_unknown_command(app);
   } catch (const throughtime::InvalidInput& unknown) {
     return complain(bad_input, unknown.what(), ranks);
@@ -131,7 +144,9 @@ int run(int argc, char** argv, const std::shared_ptr<throughtime::Communicator>&
   throughtime::add_gradcheck_command(app);
   throughtime::add_bench_command(app, ranks);
   throughtime::add_data_command(app);
+  throughtime::add_completions_command(app);
   throughtime::add_help_command(app);
+  throughtime::add_examples(app);
   if (ranks) refuse_on_ranks(app, {"train", "bench"});
   try {
     app.parse(argc, argv);
