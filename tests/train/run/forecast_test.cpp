@@ -128,7 +128,9 @@ TEST_F(Forecasts, AreThoseOfAPredictorThatReadsTheFile) {
       EXPECT_NEAR(score("pinball"), pinball / count, 1e-5);
       EXPECT_NEAR(score("coverage"), covered / count, 1e-12);
     }
-    if (choice.head.empty() && !choice.difference) EXPECT_NEAR(score("mse"), evaluation.loss, 1e-6);
+    if (choice.head.empty() && !choice.difference) {
+      EXPECT_NEAR(score("mse"), evaluation.loss, 1e-6);
+    }
   }
 }
 
