@@ -131,7 +131,10 @@ class TableReader {
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       decide(row, i);
-      if (columns_[i].kind == Kind::number) add_value(row, i);
+      if (columns_[i].kind == Kind::number)
+        add_value(row, i);
+      else if (options_.missing)
+        table_.values.push_back(nothing);  // it may become a column of numbers further down
     }
   }
 
@@ -147,25 +150,8 @@ class TableReader {
     refuse_groups(row, i);
     column.kind = number_of(text) ? Kind::number : Kind::text;
     if (column.kind == Kind::text) column.why_text = fmt::format("{} in line {} is no number", excerpt(text), row.line);
-    if (column.kind != Kind::number) return;
-    if (column.missing_line != 0 && !options_.missing) refuse_missing(column.missing_line, column);
-    if (column.missing_line != 0) add_missing_above(i);
-  }
-
-  /// The rows above the first number of a column have none of it.
-  void add_missing_above(std::size_t i) {
-    const auto numbers = [&](std::size_t end) {
-      return elements(std::count_if(columns_.begin(), columns_.begin() + static_cast<std::ptrdiff_t>(end),
-                                    [](const Column& column) { return column.kind == Kind::number; }));
-    };
-    const std::size_t place = numbers(i), width = numbers(columns_.size());  // with this one
-    std::vector<float> wider;
-    wider.reserve(table_.rows * width);
-    auto from = table_.values.begin();
-    for (std::size_t row = 0; row + 1 < table_.rows; ++row)
-      for (std::size_t column = 0; column < width; ++column) wider.push_back(column == place ? nothing : *from++);
-    wider.insert(wider.end(), from, table_.values.end());  // what this row has so far
-    table_.values = std::move(wider);
+    if (column.kind == Kind::number && column.missing_line != 0 && !options_.missing)
+      refuse_missing(column.missing_line, column);
   }
 
   void add_value(const Row& row, std::size_t i) {
@@ -198,11 +184,20 @@ class TableReader {
                 excerpt(column.name));
   }
 
+  /// Takes the columns that turned out to be no numbers out of rows that have all columns.
+  void keep_numbers() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < table_.values.size(); ++i)
+      if (columns_[i % columns_.size()].kind == Kind::number) table_.values[kept++] = table_.values[i];
+    table_.values.resize(kept);
+  }
+
   CsvTable finished() {
     if (!options_.columns.empty()) {
       table_.columns = options_.columns;
       return std::move(table_);
     }
+    if (options_.missing) keep_numbers();
     for (const Column& column : columns_)
       if (column.kind == Kind::number)
         table_.columns.push_back(column.name);

@@ -9,6 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(table.rows > 0 && table.values.size() == table.rows * table.columns.size());
   };
   read_input(data, size, [&](ByteStream& stream) { check(stream, {}); });
+  read_input(data, size, [&](ByteStream& stream) { check(stream, {.missing = true}); });
   return read_input(data, size, [&](ByteStream& stream) {
     check(stream, {.delimiter = ';', .header = HeaderLine::no, .columns = {"1", "0"}});
   });
