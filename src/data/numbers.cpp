@@ -41,7 +41,8 @@ std::vector<float> read_up_to_numbers(ByteStream& stream, std::uint64_t most, co
     for (std::size_t at = 0; at + size <= got; at += size) {
       const float value = decode(block.data() + at, format);
       if (!std::isfinite(value))
-        refuse_byte(speaker, stream.name(), start + at, "number {} (from 0) is not finite as a 32-bit float: {}",
+        refuse_byte(speaker, stream.name(), start + at,
+                    "number {} (from 0) is not finite as a 32-bit float: {}; fill the gap, or pad with 0",
                     values.size(), value);
       values.push_back(value);
     }

@@ -47,7 +47,7 @@ TEST_F(ClassifyGuide, IsRunFromTheFirstCommandToTheLast) {
     if (!block.name.empty()) {
       write_text(path(block.name), block.text);
     } else if (block.language == "sh") {
-      const Outcome outcome = shell("PATH=\"$PWD/bin:$PATH\"; set -e\n" + block.text);
+      const Outcome outcome = shell("PATH=\"$PWD/bin:$PATH\"; set -e\n" + block.text + ":");
       ASSERT_EQ(outcome.code, 0) << block.text << outcome.err;
       shown = outcome.out + outcome.err;
       ++commands;
