@@ -59,8 +59,12 @@ void check_source(const Source& source, std::int32_t index) {
   check("target values", source.target_values.size(), source.steps * elements(source.target_width));
 }
 
-/// Refuses a loss that would see padding: until its first reset after the padding a row's weights are zero.
+/// Refuses a loss that would see padding: until its first reset after the padding a row's weights are zero. A row that
+/// sleeps through all its padding sees nothing of it.
 void check_padding(const Window& window, int row, int padded) {
+  bool asleep = true;
+  for (int step = 0; step < padded; ++step) asleep = asleep && window.holds_at(step, row);
+  if (asleep) return;
   for (int step = 0; step < window.steps; ++step) {
     if (step >= padded && window.resets_at(step, row)) return;
     if (window.weight_at(step, row) != 0)

@@ -292,6 +292,10 @@ TEST(WindowValidate, PaddingEndsWithAResetBeforeTheFirstLoss) {
   EXPECT_REFUSED(validate(example.window), "has a loss at step 2");
   make_ragged(example.window, 1, 2, 5, -1);
   EXPECT_REFUSED(validate(example.window), "has a loss at step 5");
+  example.window.flags[1] = StepFlag::hold;  // a row that sleeps through a part of its padding sees the rest
+  EXPECT_REFUSED(validate(example.window), "has a loss at step 5");
+  example.window.flags[static_cast<std::size_t>(example.window.batch) + 1] = StepFlag::hold;
+  validate(example.window);
   example.window.start[1] = INT64_MIN;
   EXPECT_REFUSED(validate(example.window), "row 1 starts 6 steps before its source");
 }
