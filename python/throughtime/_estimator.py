@@ -52,7 +52,7 @@ class Estimator:
 
     # Fitted state that pickles and files keep, beside the model itself.
     _kept = ("n_features_in_", "feature_names_in_", "n_outputs_", "memory_", "_one_target", "_flat_target",
-             "_target_names", "_slots", "_waiting", "_pending")
+             "_target_names", "_slots", "_waiting", "_numbers")
 
     # ------------------------------------------------------------ parameters
 

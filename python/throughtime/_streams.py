@@ -210,6 +210,7 @@ class StreamEstimator(Estimator):
                 break
         else:
             raise refuse(self._speaker, "no row waits for its answer; ask puts one there")
+        self._begin(x, None)  # a model that was loaded has no buffers yet
         if not self.vocabulary:
             self._buffers.x.array[:] = x
         target, label = self._put_target(y)

@@ -80,6 +80,18 @@ def test_pickled_mid_stream_goes_on_bit_for_bit(tmp_path):
         assert answers[0] == answers[1] == answers[2]
 
 
+def test_a_loaded_classifier_and_rows_that_wait_go_on(tmp_path):
+    x, y = rows(30)
+    model = tt.Classifier(hidden=3, classes=["low", "high"], learner=tt.TBPTT(preset="original", truncation=3))
+    for a, b in zip(x, y):
+        model.learn_one(a, "high" if b > 0 else "low")
+    model.ask(x[0])
+    model.save(tmp_path / "model")
+    for other in (tt.Classifier.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        other.tell("high")
+        assert other.learn_one(x[1], "low").predict_proba_one(x[2]).keys() == {"low", "high"}
+
+
 def test_streams_have_states_of_their_own():
     x, y = rows(40)
     model = small(streams=2)

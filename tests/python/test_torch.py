@@ -1,3 +1,8 @@
+import os
+import pathlib
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import throughtime as tt
@@ -126,6 +131,16 @@ def test_tensors_come_in_by_dlpack():
     assert inputs_of(x, "t", 0).sequences[0].ctypes.data == x.data_ptr()
     model = tt.Regressor(hidden=2, epochs=1).fit(x, torch.zeros(20, requires_grad=True))
     assert model.predict(x).shape == (20,)
+
+
+@pytest.mark.parametrize("order", ["torch, throughtime", "throughtime, torch"])
+def test_torch_may_be_imported_first_or_second(order):
+    program = (f"import {order}; import numpy as np, throughtime as tt; x = np.ones((30, 1)); "
+               "m = tt.Regressor(hidden=2, epochs=1, threads=2).fit(x, x[:, 0]); torch.nn.LSTM(2, 3)(torch.ones(4, 2)); "
+               "print(m.predict(x).shape)")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).resolve().parents[2] / "python")})
+    assert done.stdout == "(30,)\n", done.stderr
 
 
 @pytest.mark.parametrize("make, line", [
