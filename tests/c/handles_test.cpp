@@ -48,7 +48,9 @@ TEST(Handles, DeadOnesAreErrorsOfEveryCall) {
   ASSERT_EQ(tt_free(model), TT_OK);
   for (const std::int64_t dead : {model, data, std::int64_t{0}, std::int64_t{-1}, INT64_MAX})
     for (const auto& [name, status] : calls_with_model(dead, data))
-      if (name != "free" || dead <= 0) EXPECT_EQ(status, TT_HANDLE) << name << " with " << dead;
+      if (name != "free" || dead <= 0) {
+        EXPECT_EQ(status, TT_HANDLE) << name << " with " << dead;
+      }
   EXPECT_EQ(tt_free(model), TT_HANDLE);
   EXPECT_EQ(last_error(), "[c] there is no handle " + std::to_string(model));
   EXPECT_EQ(tt_free(data), TT_OK);

@@ -175,7 +175,9 @@ TEST(CStream, LooksWithoutMovingAndObserveIsThePair) {
       ASSERT_EQ(tt_stream_predict(looked, 0, &sine.inputs[row], -1, &first), TT_OK) << last_error();
       const float other = 0.5f;
       double ignored = 0;
-      if (row % 2 == 1) ASSERT_EQ(tt_stream_predict(looked, 0, &other, -1, &ignored), TT_OK);
+      if (row % 2 == 1) {
+        ASSERT_EQ(tt_stream_predict(looked, 0, &other, -1, &ignored), TT_OK);
+      }
     }
     ASSERT_EQ(tt_stream_observe(looked, 0, &sine.inputs[row], -1, &sine.targets[row], -1, &second), TT_OK);
     ASSERT_EQ(tt_stream_observe(observed, 0, &sine.inputs[row], -1, &sine.targets[row], -1, &third), TT_OK);

@@ -92,7 +92,9 @@ TEST(Arrays, RaggedSequencesEndTogetherAndBeginWithAReset) {
         const int place = step - (5 - length);
         EXPECT_EQ(window.weight_at(step, row), place < 0 ? 0 : 1);
         EXPECT_EQ(window.resets_at(step, row), place == 0);
-        if (place >= 0) EXPECT_EQ(input_at(window, step, row), static_cast<float>(100 * number + place));
+        if (place >= 0) {
+          EXPECT_EQ(input_at(window, step, row), static_cast<float>(100 * number + place));
+        }
       }
     }
   }
