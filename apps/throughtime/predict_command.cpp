@@ -5,6 +5,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "commands.h"
@@ -15,6 +16,7 @@
 #include "train/run/answer_file.h"
 #include "train/run/answer_writer.h"
 #include "train/run/forecast_cells.h"
+#include "train/run/forecast_rows.h"
 #include "train/run/run_directory.h"
 #include "train/run/sequence_answers.h"
 #include "train/run/session.h"
@@ -187,14 +189,26 @@ void predict_own(const PredictArguments& arguments) {
   const Model& model = trainer->engine().model();
   const ModelNames meanings = model_names(trainer->plan().task, RunDirectory(arguments.run).task().string(), model);
   const ForecastCells cells(trainer->config(), model, meanings);
+  const ForecastView* view = trainer->task().forecast();
+  std::optional<ForecastRows> recorded;
+  if (view) recorded.emplace(*view, model);
   std::vector<std::string> names = {"row"};
-  for (const std::vector<std::string>& more : {cells.truth_names(), cells.forecast_names()})
-    names.insert(names.end(), more.begin(), more.end());
+  const auto append = [](auto& to, const auto& more) { to.insert(to.end(), more.begin(), more.end()); };
+  if (recorded) {
+    append(names, recorded->names());
+  } else {
+    append(names, cells.truth_names());
+    append(names, cells.forecast_names());
+  }
   const auto walk = [&](const std::function<void(const std::vector<Cell>&)>& use) {
     predict_split(*trainer, split, [&](const PredictedStep& step) {
       std::vector<Cell> row = {static_cast<double>(step.row)};
-      for (const std::vector<Cell>& more : {cells.truth(step.target), cells.forecast(step.predictions)})
-        row.insert(row.end(), more.begin(), more.end());
+      if (recorded) {
+        append(row, recorded->cells(split, step.row, step.predictions));
+      } else {
+        append(row, cells.truth(step.target));
+        append(row, cells.forecast(step.predictions));
+      }
       use(row);
     });
   };
