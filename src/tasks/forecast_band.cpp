@@ -58,6 +58,7 @@ void ForecastBand::quantiles(const double* predictions, std::size_t target, std:
 void to_levels(const Model& model, const Standardisation& scales, std::span<const double> reals,
                std::span<double> predictions) {
   const std::size_t targets = scales.targets.size();
+  if (targets == 0) return;  // classes have no scales
   for (std::size_t i = 0; i < predictions.size(); ++i) {
     const ColumnScale& scale = scales.targets[i % targets];
     predictions[i] *= scale.deviation;
