@@ -333,6 +333,28 @@ TEST_F(Predict, ASplitHasRowTruthAndForecast) {
   EXPECT_EQ(run("predict runs/dated --split test --set task.series.path=moved.csv").out, test.out);
 }
 
+TEST_F(Predict, ASplitOfChangesAndBandsIsInLevels) {
+  write_text(path("dated.csv"), dated_table());
+  const std::string changes = "series.targets = [\"flow\"]\nseries.horizon = [1, 3]\nseries.difference = true\n";
+  train(series_config("dated.csv", changes), "changes");
+  const Outcome levels = run("predict runs/changes --split test");
+  EXPECT_EQ(levels.out.substr(0, levels.out.find('\n')),
+            "row,truth_flow +1,truth_flow +3,forecast_flow +1,forecast_flow +3");
+  const std::vector<double> numbers = numbers_of_lines(levels.out);
+  ASSERT_GE(numbers.size(), 5u);
+  const int first = 96 + static_cast<int>(numbers[0]);  // the row of the file that the first answer begins with
+  EXPECT_NEAR(numbers[1], (first + 1) * (first + 1) % 11, 1e-9);
+  EXPECT_NEAR(numbers[2], (first + 3) * (first + 3) % 11, 1e-9);
+  ASSERT_EQ(
+      run("train --quiet " + config_file(series_config("dated.csv", changes), "band") + " --set model.head=gaussian")
+          .code,
+      0);
+  const Outcome band = run("predict runs/band --split test --format jsonl");
+  const nlohmann::json line = nlohmann::json::parse(band.out.substr(0, band.out.find('\n')));
+  EXPECT_LT(line.at("forecast_flow +3 10 %"), line.at("forecast_flow +3 90 %"));
+  EXPECT_EQ(line.at("truth_flow +1"), numbers[1]);
+}
+
 TEST_F(Predict, ASplitOfClassesHasTheirNames) {
   train_text("word");
   const Outcome test = run("predict runs/word --split test");

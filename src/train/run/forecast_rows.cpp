@@ -11,6 +11,7 @@ std::vector<std::string> ForecastRows::names() const {
     const std::string ending = targets.size() == 1 ? "" : "_" + target.name;
     truths.push_back("truth" + ending);
     forecasts.push_back("forecast" + ending);
+    if (!band_.any()) continue;
     for (const double level : band_.levels())
       forecasts.push_back(fmt::format("forecast{} {:g} %", ending, 100 * level));
   }
