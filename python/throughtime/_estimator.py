@@ -1,12 +1,10 @@
-"""What regressors and classifiers share: parameters, training, weights, files."""
+"""What regressors and classifiers share: parameters and training."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import os
-import pathlib
-import tempfile
 from typing import Any, Mapping, Sequence
 
 import numpy as np
@@ -17,12 +15,13 @@ from ._history import History
 from ._methods import TBPTT, Adam
 from ._progress import Callback, Listener
 from ._settings import Settings, toml_text
+from ._weights import Weights
 
 _SHORT_FIT = 20  # K of the default method on arrays
 _SHORT_STREAM = 10  # and on streams
 
 
-class Estimator:
+class Estimator(Weights):
     """Parameters are those of the constructor; what ends with _ is there after learning."""
 
     _labels = False
@@ -50,9 +49,6 @@ class Estimator:
     n_features_in_: int
     n_outputs_: int
 
-    # Fitted state that pickles and files keep, beside the model itself.
-    _kept = ("n_features_in_", "feature_names_in_", "n_outputs_", "memory_", "_one_target", "_flat_target",
-             "_target_names", "_slots", "_waiting", "_numbers")
 
     # ------------------------------------------------------------ parameters
 
@@ -400,90 +396,6 @@ class Estimator:
         parts = np.split(flat, np.cumsum(lengths)[:-1])
         return np.stack(parts) if inputs.single else parts
 
-    # ------------------------------------------------------------ weights
-
-    def state_dict(self) -> dict[str, Array]:
-        """The weights by PyTorch's names and in its layouts."""
-        description = self._describe()
-        values = np.empty(description["parameters"])
-        _library.check(_library.library().tt_model_get_parameters(self._model.number, address(values), values.size))
-        result = {}
-        for block in description["blocks"]:
-            size = int(np.prod(block["shape"]))
-            part = values[block["offset"]:block["offset"] + size].reshape(block["shape"])
-            narrow = part.astype(np.float32)
-            result[block["name"]] = narrow if (narrow == part).all() else part.copy()
-        return result
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> Any:
-        """Puts weights in the place of the model's; all of them, by their names. Streams end."""
-        description = self._describe()
-        values = np.empty(description["parameters"])
-        blocks = {block["name"]: block for block in description["blocks"]}
-        unknown = [name for name in state if name not in blocks]
-        missing = [name for name in blocks if name not in state]
-        if unknown or missing:
-            raise refuse(self._speaker, f"the weights of the model are {', '.join(blocks)}; missing: "
-                         f"{', '.join(missing) or 'none'}, unknown: {', '.join(unknown) or 'none'}")
-        for name, block in blocks.items():
-            array = as_array(state[name])
-            if list(array.shape) != block["shape"]:
-                raise refuse(self._speaker, f"'{name}' must have the shape {block['shape']}, got {list(array.shape)}")
-            values[block["offset"]:block["offset"] + array.size] = np.asarray(array, dtype=np.float64).ravel()
-        _library.check(_library.library().tt_model_set_parameters(self._model.number, address(values), values.size))
-        self._live = False
-        self._slots = {}
-        return self
-
-    def to_torch(self, rnn: Any, head: Any = None, embedding: Any = None) -> None:
-        """Writes the weights into modules of torch.nn of the same shapes."""
-        from ._torch import to_torch
-
-        to_torch(self, rnn, head, embedding)
-
-    # ------------------------------------------------------------ files
-
-    def _note(self) -> dict[str, Any]:
-        import base64
-        import pickle
-
-        state = {name: getattr(self, name) for name in self._kept if hasattr(self, name)}
-        state.update({name: getattr(self, name) for name in ("history_", "classes_", "n_iter_") if hasattr(self, name)})
-        blob = pickle.dumps((self.get_params(deep=False), state, self._live))
-        return {"class": type(self).__name__, "state": base64.b64encode(blob).decode()}
-
-    def save(self, path: Any) -> None:
-        """Writes a safetensors file: the weights by their names, and all that `load` needs to go on, a stream included.
-        Like a pickle it may only be loaded from those whom you trust."""
-        self._require_fitted()
-        _library.check(_library.library().tt_model_save(self._model.number, os.fsencode(os.fspath(path)),
-                                                        json.dumps(self._note()).encode()))
-
-    @classmethod
-    def load(cls, path: Any) -> Any:
-        """What `save` wrote."""
-        model = _library.new_handle(_library.library().tt_model_load, os.fsencode(os.fspath(path)))
-        note = _library.text(_library.library().tt_model_note, model.number)
-        return _restored(cls, model, note, str(path))
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in ("_model", "_buffers")}
-        if self._is_fitted():
-            with tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder) / "model"
-                _library.check(_library.library().tt_model_save(self._model.number, os.fsencode(path), b""))
-                state["_bytes"] = path.read_bytes()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        content = state.pop("_bytes", None)
-        self.__dict__.update(state)
-        if content is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder) / "model"
-                path.write_bytes(content)
-                self._model = _library.new_handle(_library.library().tt_model_load, os.fsencode(path))
-
     def __repr__(self) -> str:
         defaults = {name: parameter.default for name, parameter in inspect.signature(type(self).__init__).parameters.items()}
         changed = [f"{name}={value!r}" for name, value in self.get_params(deep=False).items() if value is not defaults[name]
@@ -499,21 +411,3 @@ class Estimator:
 def _one_pass(options: str) -> str:
     lines = ["epochs = 1.0" if line.startswith("epochs = ") else line for line in options.split("\n")]
     return "\n".join(lines)
-
-
-def _restored(cls: Any, model: Any, note: str, path: str) -> Any:
-    import base64
-    import pickle
-
-    try:
-        document = json.loads(note)
-        params, state, live = pickle.loads(base64.b64decode(document["state"]))
-    except (ValueError, KeyError, pickle.UnpicklingError) as error:
-        raise ValueError(f"[load] {path} was not saved by Python: it does not say which estimator it is") from error
-    if document["class"] != cls.__name__:
-        raise ValueError(f"[load] {path} holds a {document['class']}; load it with {document['class']}.load")
-    estimator = cls(**params)
-    estimator.__dict__.update(state)
-    estimator._model = model
-    estimator._live = live
-    return estimator
