@@ -35,18 +35,45 @@ std::size_t end_of_text(std::string_view text, std::size_t at) {
   return std::min(at + 1, text.size());
 }
 
-/// Refuses a key that goes so deep that a parser may run out of stack.
-void check_depth(std::string_view text, const std::string& where) {
-  int dots = 0;
+bool begins_key(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '"' || c == '\'';
+}
+
+/// Refuses a header of a table, at the bracket `at`, that does not go on with a name: the parser takes that for
+/// granted.
+void check_header(std::string_view text, std::size_t at, const std::string& where, std::size_t line) {
+  const auto skip_blanks = [&] { at = std::min(text.find_first_not_of(" \t", at), text.size()); };
+  ++at;
+  skip_blanks();
+  if (at < text.size() && text[at] == '[') {
+    ++at;
+    skip_blanks();
+  }
+  if (at < text.size() && text[at] != ']' && !begins_key(text[at]))
+    refuse("config", "{}:{}: a table's name must follow [, such as [train]", where, line);
+}
+
+/// Refuses what the parser does not: a key that goes so deep that it may run out of stack, and headers without a name.
+void check_shape(std::string_view text, const std::string& where) {
+  int dots = 0, depth = 0;  // depth: of brackets that are open
+  bool fresh = true;        // nothing but blanks since the line began
   std::size_t line = 1;
-  for (std::size_t at = 0; at < text.size(); ++at) {
+  for (std::size_t at = text.starts_with("\xef\xbb\xbf") ? 3 : 0; at < text.size(); ++at) {  // a mark of UTF-8
     const std::size_t end = end_of_text(text, at);
     line += elements(std::count(text.begin() + at, text.begin() + end, '\n'));
-    if (end > at) at = end - 1;
-    if (end > at || text[at] == ' ' || text[at] == '\t') continue;
-    if (text[at] == '\n') ++line;
-    const bool name = std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_' || text[at] == '-';
-    dots = text[at] == '.' ? dots + 1 : name ? dots : 0;
+    if (end > at) {
+      at = end - 1;
+      fresh = false;
+      continue;
+    }
+    const char c = text[at];
+    if (c == ' ' || c == '\t') continue;
+    if (c == '\n') ++line;
+    if (fresh && depth == 0 && c == '[') check_header(text, at, where, line);
+    fresh = c == '\n';
+    depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    const bool name = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+    dots = c == '.' ? dots + 1 : name ? dots : 0;
     if (dots > deepest_key) refuse("config", "{}:{}: a key may have {} dots at most", where, line, deepest_key);
   }
 }
@@ -54,7 +81,7 @@ void check_depth(std::string_view text, const std::string& where) {
 }  // namespace
 
 toml::table parse_toml(const std::string& text, const std::string& where) {
-  check_depth(text, where);
+  check_shape(text, where);
   return toml::parse(text);
 }
 

@@ -45,6 +45,16 @@ TEST(TomlDocument, RefusesKeysThatGoVeryDeep) {
   EXPECT_EQ(parse_document(texts + numbers + "]\n", "test").size(), 4u);
 }
 
+TEST(TomlDocument, AHeaderHasAName) {
+  for (const std::string text : {"[=]", "[[.a]]", " [ {", "[\x1b[2J]", "[[ \n", "\xef\xbb\xbf[+"})
+    EXPECT_REFUSED(parse_document("" + text, "test"), "[config] test:1: a table's name must follow [, such as [train]");
+  EXPECT_REFUSED(parse_document("a = 1\nb = [\n[1], [-2]]\n\t[[}", "test"), "test:4: a table's name must follow [");
+  // Brackets of values are none, and what is missing altogether the parser says itself.
+  EXPECT_EQ(parse_document("a = [\n[{b = 1}],\n[\"c\"],\n[+1]]\n[ 'd' ]\n[[\"e\"]]", "test").size(), 3u);
+  EXPECT_REFUSED(parse_document("[]", "test"), "blank bare keys");
+  EXPECT_REFUSED(parse_document("[", "test"), "test:1");
+}
+
 TEST(TomlDocument, ComplainsInOneLineWhateverItQuotes) {
   EXPECT_REFUSED(parse_document("a = f\nb = 1\n", "here.toml"), "here.toml:1:");
   const std::string refusal =
