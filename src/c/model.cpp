@@ -13,17 +13,6 @@ namespace {
 constexpr const char* interface_key = "throughtime.interface";
 constexpr const char* note_key = "throughtime.note";
 
-OnlineConfig online_config_of(const RunConfig& config) {
-  return {.learner = config.learner,
-          .optimizer = config.optimizer.rule,
-          .rate = config.optimizer.rate,
-          .clip = config.optimizer.clip,
-          .schedule = config.optimizer.schedule,
-          .steps_per_epoch = config.train.iterations_per_epoch,
-          .slots = config.stream.slots,
-          .seed = config.train.seed};
-}
-
 /// One thread: a step of one row has nothing to share, and a process that forks loses no worker.
 EngineConfig live_engine(const RunConfig& config) {
   EngineConfig engine = make_engine_config(config.run, 1);
@@ -57,7 +46,7 @@ void Scales::archive(Archive& archive) {
 }
 
 Live::Live(const Model& model, const RunConfig& config, const std::vector<double>& parameters)
-    : engine(make_engine(model, live_engine(config))), learner(*engine, parameters, online_config_of(config)) {}
+    : engine(make_engine(model, live_engine(config))), learner(*engine, parameters, make_online_config(config)) {}
 
 ModelObject::ModelObject(RunConfig config, const Interface& interface)
     : inputs(elements(interface.reals)),

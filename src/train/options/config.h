@@ -17,6 +17,8 @@
 
 namespace throughtime {
 
+struct OnlineConfig;  // throughtime/online.h
+
 /// The layers of a model as a user writes them. A list of one entry serves every layer.
 struct ModelOptions {
   std::vector<std::string> cell = {"lstm"};
@@ -134,5 +136,7 @@ ModelConfig make_model_config(const ModelOptions& options, const InputConfig& in
 /// `ranks`: those that train together; null: one process. Those of one machine share its cores.
 /// `rows`: of a typical window.
 EngineConfig make_engine_config(const RunOptions& options, int rows, std::shared_ptr<Communicator> ranks = nullptr);
+/// For a learner that meets rows as they come.
+OnlineConfig make_online_config(const RunConfig& config);
 
 }  // namespace throughtime

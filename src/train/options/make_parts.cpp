@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "throughtime/error.h"
+#include "throughtime/online.h"
 #include "train/options/config.h"
 
 // What the options of a run mean to the library: the model and the engine that they describe.
@@ -70,6 +71,17 @@ EngineConfig make_engine_config(const RunOptions& options, int rows, std::shared
   engine.threads = options.threads > 0 ? options.threads : ranks ? cores_of_rank(*ranks, cores) : cores;
   engine.communicator = std::move(ranks);
   return engine;
+}
+
+OnlineConfig make_online_config(const RunConfig& config) {
+  return {.learner = config.learner,
+          .optimizer = config.optimizer.rule,
+          .rate = config.optimizer.rate,
+          .clip = config.optimizer.clip,
+          .schedule = config.optimizer.schedule,
+          .steps_per_epoch = config.train.iterations_per_epoch,
+          .slots = config.stream.slots,
+          .seed = config.train.seed};
 }
 
 }  // namespace throughtime

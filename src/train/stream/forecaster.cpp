@@ -32,17 +32,6 @@ ModelConfig model_of(const RunConfig& config, std::size_t inputs, std::size_t ta
                            {.name = "regression", .outputs = static_cast<int>(targets)});
 }
 
-OnlineConfig online_config(const RunConfig& config) {
-  return {.learner = config.learner,
-          .optimizer = config.optimizer.rule,
-          .rate = config.optimizer.rate,
-          .clip = config.optimizer.clip,
-          .schedule = config.optimizer.schedule,
-          .steps_per_epoch = config.train.iterations_per_epoch,
-          .slots = config.stream.slots,
-          .seed = config.train.seed};
-}
-
 ScaleOptions scale_options(const RunConfig& config) {
   ScaleOptions options = config.stream.scales;
   options.active = config.task.series.standardise;
@@ -79,7 +68,7 @@ StreamForecaster::StreamForecaster(const RunConfig& config)
       model_(model_of(config, inputs_, targets_)),
       engine_(make_engine(model_, make_engine_config(config.run, config.stream.slots))),
       online_(std::make_unique<OnlineLearner>(*engine_, initialise(model_, config.model.initialise, config.train.seed),
-                                              online_config(config))),
+                                              make_online_config(config))),
       input_scales_(inputs_, scale_options(config)),
       target_scales_(targets_, scale_options(config)),
       error_(config.stream.rolling),
