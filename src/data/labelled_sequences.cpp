@@ -1,7 +1,6 @@
 #include "data/labelled_sequences.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -9,6 +8,7 @@
 #include "data/csv.h"
 #include "data/npy.h"
 #include "data/printable.h"
+#include "data/unpack.h"
 #include "data/wav.h"
 #include "throughtime/index.h"
 
@@ -22,15 +22,6 @@ std::vector<std::string> numbered(std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) names.push_back(std::to_string(i));
   return names;
-}
-
-/// The ending that tells the format, without .gz and .xz, in small letters.
-std::string format_of(const std::filesystem::path& path) {
-  std::filesystem::path name = path.filename();
-  if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
-  std::string ending = name.extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
 }
 
 bool is_of_steps(const std::string& format) {
@@ -61,7 +52,7 @@ Steps selected(Steps steps, const std::vector<std::string>& wanted, const std::s
 }
 
 Steps read_steps(const std::string& path, const std::vector<std::string>& columns, char delimiter) {
-  const std::string format = format_of(path);
+  const std::string format = data_ending(path);
   if (!is_of_steps(format))
     refuse(speaker, "{}: the ending must tell the format: .csv, .tsv, .txt, .npy or .wav", path);
   if (format == ".npy") {
@@ -127,7 +118,7 @@ std::string file_of(const std::filesystem::path& folder, const std::string& id,
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder, const std::string& table) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.is_regular_file() && is_of_steps(format_of(entry.path())) && entry.path() != table)
+    if (entry.is_regular_file() && is_of_steps(data_ending(entry.path())) && entry.path() != table)
       files.push_back(entry.path());
   std::ranges::sort(files);
   return files;
@@ -205,7 +196,7 @@ LabelledSequences read_sequences(const std::string& path, const SequenceFileOpti
   if (std::filesystem::is_directory(path)) return read_sequence_folder(path, options);
   if (!std::filesystem::is_regular_file(path))
     refuse(speaker, "cannot read {}: there is no such file or folder; name it with task.sequences.files", path);
-  const std::string format = format_of(path);
+  const std::string format = data_ending(path);
   if (format == ".npz") return read_sequence_archive([&] { return ByteStream::open(path); }, options);
   if (format != ".csv" && format != ".tsv" && format != ".txt")
     refuse(speaker, "{}: the ending must tell the format: .npz, .csv, .tsv or .txt, or it is a folder", path);

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
 #include <new>
 
@@ -154,6 +155,14 @@ std::unique_ptr<ByteStream> unpack_gzip(std::unique_ptr<ByteStream> packed) {
 
 std::unique_ptr<ByteStream> unpack_xz(std::unique_ptr<ByteStream> packed) {
   return std::make_unique<XzStream>(std::move(packed));
+}
+
+std::string data_ending(const std::filesystem::path& path) {
+  std::filesystem::path name = path.filename();
+  if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
+  std::string ending = name.extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
 }
 
 }  // namespace throughtime

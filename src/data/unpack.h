@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "data/byte_stream.h"
@@ -25,5 +27,8 @@ class UnpackWatch {
 std::unique_ptr<ByteStream> unpack_gzip(std::unique_ptr<ByteStream> packed);
 /// The unpacked bytes of an xz stream of one or more parts.
 std::unique_ptr<ByteStream> unpack_xz(std::unique_ptr<ByteStream> packed);
+
+/// The ending that tells the format of a file of data, without .gz and .xz, in small letters.
+std::string data_ending(const std::filesystem::path& path);
 
 }  // namespace throughtime

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include "data/csv.h"
 #include "data/npy.h"
 #include "data/raw.h"
+#include "data/unpack.h"
 #include "data/wav.h"
 #include "tasks/shared_options.h"
 #include "throughtime/error.h"
@@ -62,13 +62,7 @@ std::string npz_file_of(const std::string& path) {
   return colon == std::string::npos ? path : path.substr(0, colon + 4);
 }
 
-std::string data_ending_of(const std::string& path) {
-  std::filesystem::path name = std::filesystem::path(npz_file_of(path)).filename();
-  if (name.extension() == ".gz" || name.extension() == ".xz") name = name.stem();
-  std::string ending = name.extension().string();
-  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
-}
+std::string data_ending_of(const std::string& path) { return data_ending(npz_file_of(path)); }
 
 SeriesTable read_series(const std::string& path, const SeriesConfig& config, const std::vector<std::string>& columns) {
   const std::string file = npz_file_of(path);
