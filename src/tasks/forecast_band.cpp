@@ -55,6 +55,15 @@ void ForecastBand::quantiles(const double* predictions, std::size_t target, std:
   std::ranges::sort(out);
 }
 
+void write_levels(const ForecastView& view, const ForecastBand& band, Split split, std::int64_t step,
+                  std::size_t target, const double* predictions, std::span<double> out) {
+  const ForecastTarget& scales = view.targets()[target];
+  const double base = view.base(split, step, target) + scales.mean;
+  out[0] = band.point(predictions, target);
+  if (band.any()) band.quantiles(predictions, target, out.subspan(1));
+  for (double& number : out) number = base + scales.deviation * number;
+}
+
 void to_levels(const Model& model, const Standardisation& scales, std::span<const double> reals,
                std::span<double> predictions) {
   const std::size_t targets = scales.targets.size();

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "tasks/forecast_view.h"
 #include "tasks/standardisation.h"
 #include "throughtime/model.h"
 
@@ -16,6 +17,8 @@ class ForecastBand {
   /// Whether there are quantiles.
   bool any() const { return band_ != HeadBand::none; }
   const std::vector<double>& levels() const { return levels_; }
+  /// Of a target: the point, and the quantiles where there are some.
+  std::size_t numbers() const { return 1 + (any() ? levels_.size() : 0); }
   /// The mean, or the median: between the levels that are next to 0.5.
   double point(const double* predictions, std::size_t target) const;
   /// One for each level, in ascending order: what was learned apart may have crossed.
@@ -27,6 +30,11 @@ class ForecastBand {
   std::vector<double> levels_;
   std::vector<double> normal_;  // quantiles of the standard normal distribution at the levels
 };
+
+/// What the predictions of a step say about a target, as levels of the recording: out[0] is the point, the quantiles of
+/// a band follow (ForecastBand::numbers() in all).
+void write_levels(const ForecastView& view, const ForecastBand& band, Split split, std::int64_t step,
+                  std::size_t target, const double* predictions, std::span<double> out);
 
 /// The x below which a standard normal number lies with probability `share`, between 0 and 1.
 double normal_quantile(double share);

@@ -43,7 +43,7 @@ Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig&
       batch_(task.evaluation_batch(batch)),
       metrics_(task.metrics()),
       band_(engine.model()),
-      quantiles_(band_.levels().size()) {
+      said_(band_.numbers()) {
   forecast_ = task.forecast();
   bool by_entry = forecast_ != nullptr;
   if (forecast_ && band_.any()) metrics_.insert(metrics_.end(), {Metric::pinball, Metric::coverage});
@@ -163,15 +163,11 @@ void Evaluator::add_sums(const Window& window) {
 void Evaluator::add_forecast(const Window& part, int step, int row, const double* predictions) {
   const std::int64_t place = part.start[row] + step;
   const double weight = part.weight_at(step, row);
-  const std::vector<ForecastTarget>& targets = forecast_->targets();
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const double base = forecast_->base(split_, place, i) + targets[i].mean, level = forecast_->level(split_, place, i);
-    const auto to_level = [&](double output) { return base + targets[i].deviation * output; };
-    forecast_scores_->add(i, weight, level, to_level(band_.point(predictions, i)));
-    if (!band_.any()) continue;
-    band_.quantiles(predictions, i, quantiles_);
-    for (double& quantile : quantiles_) quantile = to_level(quantile);
-    forecast_scores_->add_band(i, weight, level, band_.levels(), quantiles_);
+  for (std::size_t i = 0; i < forecast_->targets().size(); ++i) {
+    const double level = forecast_->level(split_, place, i);
+    write_levels(*forecast_, band_, split_, place, i, predictions, said_);
+    forecast_scores_->add(i, weight, level, said_[0]);
+    if (band_.any()) forecast_scores_->add_band(i, weight, level, band_.levels(), std::span(said_).subspan(1));
   }
   if (listener_) listener_(place, predictions);
 }

@@ -94,7 +94,7 @@ class Evaluator {
   std::optional<ForecastScores> forecast_scores_;
   std::vector<Metric> metrics_;
   ForecastBand band_;
-  std::vector<double> quantiles_;  // [levels] of one target
+  std::vector<double> said_;  // point and quantiles of one target, in levels
   ForecastListener listener_;
   const ForecastView* forecast_ = nullptr;       // where the targets are levels of a recording
   Split split_ = Split::train;                   // that is evaluated

@@ -1,6 +1,7 @@
 #include "train/run/forecast.h"
 
 #include <algorithm>
+#include <span>
 
 #include "tasks/forecast_band.h"
 #include "throughtime/error.h"
@@ -18,17 +19,11 @@ struct Said {
 std::vector<Said> all_said(Trainer& trainer, Split split, const ForecastBand& band) {
   const ForecastView& view = *trainer.task().forecast();
   std::vector<Said> said;
-  std::vector<double> quantiles(band.levels().size());
+  const std::size_t each = band.numbers();
   trainer.evaluator().listen([&](std::int64_t step, const double* predictions) {
-    Said one{step, {}};
-    for (std::size_t i = 0; i < view.targets().size(); ++i) {
-      const ForecastTarget& target = view.targets()[i];
-      const double base = view.base(split, step, i) + target.mean;
-      one.numbers.push_back(base + target.deviation * band.point(predictions, i));
-      if (!band.any()) continue;
-      band.quantiles(predictions, i, quantiles);
-      for (const double quantile : quantiles) one.numbers.push_back(base + target.deviation * quantile);
-    }
+    Said one{step, std::vector<double>(view.targets().size() * each)};
+    for (std::size_t i = 0; i < view.targets().size(); ++i)
+      write_levels(view, band, split, step, i, predictions, std::span(one.numbers).subspan(i * each, each));
     said.push_back(std::move(one));
   });
   trainer.evaluate(split);
@@ -48,7 +43,7 @@ RunForecast forecast_of(Trainer& trainer, Split split, std::int64_t rows) {
   const ForecastBand band(trainer.engine().model());
   const std::vector<Said> said = all_said(trainer, split, band);
   const std::size_t first = rows > 0 ? said.size() - std::min(said.size(), elements(rows)) : 0;
-  const std::size_t each = 1 + (band.any() ? band.levels().size() : 0);
+  const std::size_t each = band.numbers();
   RunForecast result{.split = split_name(split), .targets = {}, .levels = {}};
   if (band.any()) result.levels = band.levels();
   for (std::size_t i = 0; i < view->targets().size(); ++i) {

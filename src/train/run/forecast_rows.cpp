@@ -22,15 +22,11 @@ std::vector<std::string> ForecastRows::names() const {
 std::vector<Cell> ForecastRows::cells(Split split, std::int64_t step, std::span<const double> predictions) const {
   const std::vector<ForecastTarget>& targets = view_.targets();
   std::vector<Cell> truths, forecasts;
-  std::vector<double> quantiles(band_.levels().size());
+  std::vector<double> numbers(band_.numbers());
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    const double base = view_.base(split, step, i) + targets[i].mean;
-    const auto to_level = [&](double output) { return base + targets[i].deviation * output; };
     truths.push_back(view_.level(split, step, i));
-    forecasts.push_back(to_level(band_.point(predictions.data(), i)));
-    if (!band_.any()) continue;
-    band_.quantiles(predictions.data(), i, quantiles);
-    for (const double quantile : quantiles) forecasts.push_back(to_level(quantile));
+    write_levels(view_, band_, split, step, i, predictions.data(), numbers);
+    forecasts.insert(forecasts.end(), numbers.begin(), numbers.end());
   }
   truths.insert(truths.end(), forecasts.begin(), forecasts.end());
   return truths;
