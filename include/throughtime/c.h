@@ -71,7 +71,8 @@ TT_API int tt_model_describe(int64_t model, char* text, size_t capacity, size_t*
 TT_API int tt_model_get_parameters(int64_t model, double* values, int64_t count);
 TT_API int tt_model_set_parameters(int64_t model, const double* values, int64_t count);
 /* Trains from the weights as they are. `directory` or NULL: a run directory is written there. With `go_on` the
- * optimizer goes on from the fit before, with `keep_best` the weights of the best validation are kept. A stream ends.
+ * optimizer and the method go on from the training before, with `keep_best` the weights of the best validation are
+ * kept. A stream ends.
  */
 TT_API int tt_model_fit(int64_t model, int64_t data, const char* directory, int32_t go_on, int32_t keep_best,
                         tt_progress progress, void* user);
@@ -87,7 +88,8 @@ TT_API int tt_model_load(const char* path, int64_t* model);
 /* The text that was saved with it. */
 TT_API int tt_model_note(int64_t model, char* text, size_t capacity, size_t* length);
 
-/* ---- streams: stream.slots of them, each with its own state. They begin with the first of these calls. */
+/* ---- streams: stream.slots of them, each with its own state. They begin with the first of these calls, with the
+ * weights of the training before, its optimizer, and what its method knows about the weights. */
 
 /* The prediction [outputs] for a step: inputs [reals] and a token (-1: none). Changes nothing. */
 TT_API int tt_stream_predict(int64_t model, int32_t slot, const float* inputs, int32_t token, double* prediction);
@@ -109,7 +111,7 @@ TT_API int tt_stream_forecast(int64_t model, int32_t slot, int32_t horizon, cons
 TT_API int tt_stream_reset(int64_t model, int32_t slot);
 /* All streams end. The weights stay what they became. */
 TT_API int tt_stream_end(int64_t model);
-/* Updates so far, and bytes of the learner's tapes. */
+/* Updates of the weights so far, those of the training before included, and bytes of the learner's tapes. */
 TT_API int tt_stream_facts(int64_t model, int64_t* updates, int64_t* bytes);
 
 /* ---- running scales: inputs and number targets of streams to mean 0 and deviation 1, as rows come. */

@@ -73,6 +73,9 @@ class Learner {
   /// Shows everything that decides how learning goes on, the trained vector and its optimizer apart. A learner adds its
   /// own lines to these.
   virtual void archive(Archive& archive);
+  /// The part of it that is about the weights, whatever stretches they were trained on: training on other data, or on a
+  /// stream, can go on with it. FPTT's running average is such a thing, the state at the end of a window is not.
+  virtual void archive_memory(Archive& archive);
 
   /// Means of the training since the last call (reads back; call it between steps).
   TrainingMeans take_means();

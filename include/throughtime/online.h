@@ -83,6 +83,9 @@ class OnlineLearner {
   std::size_t activation_bytes() const;
   /// Shows everything that decides how learning goes on.
   void archive(Archive& archive);
+  /// The part of it that training on other data can go on with: the optimizer, the schedule and, with `of_learner`,
+  /// what the method knows about the weights.
+  void archive_memory(Archive& archive, bool of_learner);
 
  private:
   struct Parts;

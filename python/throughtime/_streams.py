@@ -230,7 +230,7 @@ class StreamEstimator(Estimator):
 
     @property
     def updates_(self) -> int:
-        """Updates of the weights by streams since they began."""
+        """Updates of the weights so far, those of the fit before included."""
         return self._facts()[0]
 
     @property

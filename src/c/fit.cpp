@@ -3,7 +3,6 @@
 #include "c/data.h"
 #include "c/model.h"
 #include "c/progress.h"
-#include "train/checkpoint/checkpoint.h"
 #include "train/diagnose/diagnosis.h"
 #include "train/run/session.h"
 
@@ -24,19 +23,13 @@ class Fit {
 
  private:
   void restore(Trainer& trainer) const {
-    if (!go_on_ || !model_.optimizer || model_.optimizer_name != trainer.config().optimizer.rule.name) return;
-    LoadingArchive archive(*model_.optimizer);
-    trainer.archive_optimizer(archive);
+    if (go_on_ && model_.memory) model_.memory->restore(trainer, trainer.config());
   }
 
   void take(Trainer& trainer) const {
     const Buffer best = keep_best_ ? trainer.best_parameters() : Buffer{};
     model_.set_parameters(trainer.engine().Engine::read(best ? best : trainer.evaluated_parameters()));
-    if (best) return;  // what the optimizer remembers belongs to the last weights
-    model_.optimizer.emplace();
-    model_.optimizer_name = trainer.config().optimizer.rule.name;
-    SavingArchive archive(*model_.optimizer);
-    trainer.archive_optimizer(archive);
+    if (!best) model_.memory = Memory::of(trainer, trainer.config());  // else it belongs to the last weights
   }
 
   ModelObject& model_;

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "throughtime/index.h"
-#include "train/checkpoint/checkpoint.h"
 
 namespace throughtime::c {
 namespace {
@@ -48,6 +47,12 @@ void Scales::archive(Archive& archive) {
 Live::Live(const Model& model, const RunConfig& config, const std::vector<double>& parameters)
     : engine(make_engine(model, live_engine(config))), learner(*engine, parameters, make_online_config(config)) {}
 
+std::string Memory::learner_text(const RunConfig& config) {
+  RunConfig alone;
+  alone.learner = config.learner;
+  return resolved_config(alone);
+}
+
 ModelObject::ModelObject(RunConfig config, const Interface& interface)
     : inputs(elements(interface.reals)),
       targets(elements(interface.outputs)),
@@ -77,17 +82,22 @@ const std::vector<double>& ModelObject::parameters() {
 
 void ModelObject::set_parameters(std::vector<double> parameters) {
   live_.reset();
-  optimizer.reset();
+  memory.reset();
   parameters_ = std::move(parameters);
 }
 
 OnlineLearner& ModelObject::learner() {
-  if (!live_) live_ = std::make_unique<Live>(model_, config_, parameters_);
+  if (!live_) {
+    live_ = std::make_unique<Live>(model_, config_, parameters_);
+    if (memory) memory->restore(live_->learner, config_);
+  }
   return live_->learner;
 }
 
 void ModelObject::end_streams() {
+  if (!live_) return;
   parameters();
+  memory = Memory::of(live_->learner, config_);
   live_.reset();
 }
 
@@ -99,7 +109,8 @@ void ModelObject::save(const std::string& path, const std::string& with_note) {
                                     {"labels", interface_.labels},
                                     {"live", is_live()},
                                     {"scales", scales != nullptr},
-                                    {"optimizer", !is_live() && optimizer ? optimizer_name : ""}};
+                                    {"optimizer", !is_live() && memory ? memory->optimizer : ""},
+                                    {"learner", !is_live() && memory ? memory->learner : ""}};
   file.metadata = {{config_key, resolved_config(config_)}, {interface_key, interface.dump()}, {note_key, with_note}};
   SavingArchive archive(file);
   if (live_) {
@@ -112,7 +123,7 @@ void ModelObject::save(const std::string& path, const std::string& with_note) {
       file.tensors.push_back(narrow ? float_tensor(block.name, shape, values)
                                     : double_tensor(block.name, shape, values));
     }
-    if (optimizer) std::ranges::copy(optimizer->tensors, std::back_inserter(file.tensors));
+    if (memory) std::ranges::copy(memory->file.tensors, std::back_inserter(file.tensors));
   }
   if (scales) scales->archive(archive);
   write_tensors(path, file);
@@ -135,11 +146,12 @@ void ModelObject::load_state(const TensorFile& file) {
     scales = std::make_unique<Scales>(interface_, config_.stream.scales);
     scales->archive(archive);
   }
-  optimizer_name = interface.at("optimizer").get<std::string>();
-  if (optimizer_name.empty()) return;
-  optimizer.emplace();
+  const auto whose = interface.at("optimizer").get<std::string>();
+  if (whose.empty()) return;
+  memory = Memory{.optimizer = whose, .learner = interface.at("learner").get<std::string>(), .file = {}};
   for (const Tensor& tensor : file.tensors)
-    if (tensor.name.starts_with("throughtime.optimizer.")) optimizer->tensors.push_back(tensor);
+    for (const char* part : {"throughtime.optimizer.", "throughtime.schedule.", "throughtime.learner."})
+      if (tensor.name.starts_with(part)) memory->file.tensors.push_back(tensor);
 }
 
 std::shared_ptr<ModelObject> ModelObject::load(const std::string& path) {

@@ -7,6 +7,7 @@
 
 #include "c/handles.h"
 #include "throughtime/online.h"
+#include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/safetensors.h"
 #include "train/options/config.h"
 #include "train/stream/running_scales.h"
@@ -39,6 +40,32 @@ struct Live {
   OnlineLearner learner;
 };
 
+/// What training left behind beside the weights: whoever trains them next goes on with it.
+struct Memory {
+  /// Collects it from a Trainer or an OnlineLearner.
+  template <class Training>
+  static Memory of(Training& training, const RunConfig& config) {
+    Memory memory{.optimizer = config.optimizer.rule.name, .learner = learner_text(config), .file = {}};
+    SavingArchive archive(memory.file);
+    training.archive_memory(archive, true);
+    return memory;
+  }
+  /// Puts it there, as far as it fits: another optimizer begins anew, and so does another method, or the same one with
+  /// other settings.
+  template <class Training>
+  void restore(Training& training, const RunConfig& config) const {
+    if (optimizer != config.optimizer.rule.name) return;
+    LoadingArchive archive(file);
+    training.archive_memory(archive, learner == learner_text(config));
+  }
+  /// The method with its settings.
+  static std::string learner_text(const RunConfig& config);
+
+  std::string optimizer;  // whose it is: its name
+  std::string learner;    // and the method's text
+  TensorFile file;
+};
+
 /// A model with its options, its weights and, once one has begun, its streams.
 class ModelObject final : public Object {
  public:
@@ -65,12 +92,11 @@ class ModelObject final : public Object {
   void save(const std::string& path, const std::string& note);
   static std::shared_ptr<ModelObject> load(const std::string& path);
 
-  std::unique_ptr<Scales> scales;       // none: values stay what they are
-  std::optional<TensorFile> optimizer;  // what the optimizer of the last fit remembers
-  std::string optimizer_name;           // whose that is
-  std::string note;                     // of whoever saved it
-  std::vector<float> inputs, targets;   // [reals], [outputs]: a step as the learner sees it
-  std::vector<double> moved;            // [outputs]: the last answer, in the units of the caller
+  std::unique_ptr<Scales> scales;      // none: values stay what they are
+  std::optional<Memory> memory;        // of the last training; none: there was none, or the weights are other ones
+  std::string note;                    // of whoever saved it
+  std::vector<float> inputs, targets;  // [reals], [outputs]: a step as the learner sees it
+  std::vector<double> moved;           // [outputs]: the last answer, in the units of the caller
 
  private:
   void load_state(const TensorFile& file);

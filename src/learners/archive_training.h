@@ -20,4 +20,20 @@ inline void archive_training(Archive& archive, Trainee& trainee, Learner& learne
   schedule.archive(archive);
 }
 
+/// What training on other data can go on with: what the optimizer, the schedule of its rate and, where it is the same
+/// method with the same settings, the learner know about the weights.
+inline void archive_memory(Archive& archive, Trainee& trainee, Learner* same, Schedule& schedule) {
+  {
+    const Archive::Scope scope(archive, "optimizer");
+    trainee.optimizer->archive(archive, trainee.engine);
+  }
+  {
+    const Archive::Scope scope(archive, "schedule");
+    schedule.archive(archive);
+  }
+  if (same == nullptr) return;
+  const Archive::Scope scope(archive, "learner");
+  same->archive_memory(archive);
+}
+
 }  // namespace throughtime

@@ -54,8 +54,10 @@ void Learner::count_correct() {
   if (!correct_sum_) correct_sum_ = trainee_.engine.allocate(1);
 }
 
+void Learner::archive_memory(Archive& archive) { archive.integer("updates", updates_); }
+
 void Learner::archive(Archive& archive) {
-  archive.integer("updates", updates_);
+  archive_memory(archive);
   archive.number("loss_weight", loss_weight_, at_least(0));
   archive.buffer("loss_sum", trainee_.engine, loss_sum_);
   if (correct_sum_) archive.buffer("correct_sum", trainee_.engine, correct_sum_);

@@ -246,3 +246,60 @@ def test_a_method_that_needs_the_end_is_refused():
     assert tt.Regressor(hidden=2).predict_one([1.0]) == 0.0
     with pytest.raises(ValueError, match="the first row needs its target"):
         tt.Regressor(hidden=2).learn_one([1.0], None)
+
+
+STREAMED = [tt.TBPTT(preset="original", truncation=3), tt.FPTT(window_length=1, alpha=0.5)]
+
+
+@pytest.mark.parametrize("learner", STREAMED, ids=["tbptt", "fptt"])
+@pytest.mark.parametrize("way", ["goes on", "pickled", "partial_fit"])
+def test_a_stream_goes_on_where_training_ended(learner, way):
+    """A recording that a fit of one row and windows of one step goes through is a stream: with the optimizer, W-bar and
+    lambda of a first half, the second ends with the weights of a stream that has had both."""
+    x, y = rows(40)
+    shape = dict(hidden=4, learner=learner, optimizer=tt.Adam(rate=0.01, clip=1.0), epochs=1, batch=1, window=1000, threads=1)
+    stream = tt.Regressor(**shape).learn_many(x, y)
+    fitted = tt.Regressor(**shape).fit(x[:20], y[:20])
+    half = tt.Regressor(**shape).learn_many(x[:20], y[:20])
+    assert (weights_of(fitted) == weights_of(half)).all()
+    if way == "pickled":
+        fitted = pickle.loads(pickle.dumps(fitted))
+    if way == "partial_fit":  # and a stream's memory goes on in a fit
+        fitted = half
+    # The state at the end of the first half is not carried over: both second halves begin with the zero state.
+    wanted = stream_from_zero(shape, x, y)
+    if way == "partial_fit":
+        fitted.partial_fit(x[20:], y[20:])
+    else:
+        fitted.learn_many(x[20:], y[20:])
+        assert fitted.updates_ == 40
+    assert (weights_of(fitted) == wanted).all()
+    fresh = tt.Regressor(**shape).fit(x[:20], y[:20])
+    fresh.load_state_dict(fresh.state_dict())  # other weights, as far as it knows: nothing is remembered about them
+    assert (weights_of(fresh.learn_many(x[20:], y[20:])) != wanted).any()
+    assert (weights_of(stream) != wanted).any()
+
+
+def weights_of(model):
+    return np.concatenate([value.ravel() for value in model.state_dict().values()])
+
+
+def stream_from_zero(shape, x, y):
+    model = tt.Regressor(**shape).learn_many(x[:20], y[:20])
+    return weights_of(model.reset().learn_many(x[20:], y[20:]))
+
+
+def test_another_optimizer_or_method_begins_anew():
+    x, y = rows(40)
+    shape = dict(hidden=4, epochs=1, batch=1, window=1000, threads=1)
+    answers = []
+    for first in (tt.Adam(rate=0.01), tt.SGD(rate=0.01)):
+        model = tt.Regressor(learner=tt.FPTT(window_length=1), optimizer=first, **shape).fit(x, y)
+        weights = model.state_dict()
+        model.set_params(optimizer=tt.Momentum(rate=0.01), learner=tt.FPTT(window_length=1, alpha=0.9))
+        model.learn_many(x, y)
+        alone = tt.Regressor(learner=tt.FPTT(window_length=1, alpha=0.9), optimizer=tt.Momentum(rate=0.01), **shape)
+        alone.fit(x, y).load_state_dict(weights).learn_many(x, y)
+        assert (weights_of(model) == weights_of(alone)).all()
+        answers.append(weights_of(model))
+    assert (answers[0] != answers[1]).any()

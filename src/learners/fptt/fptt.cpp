@@ -92,9 +92,13 @@ class Fptt final : public Learner {
   void archive(Archive& archive) override {
     Learner::archive(archive);
     intermediate_.archive(archive);
-    archive.number("alpha", alpha_, at_least(0));
     archive.buffer("state", trainee_.engine, state_);
     if (rerun_state_) archive.buffer("rerun_state", trainee_.engine, rerun_state_);
+  }
+
+  void archive_memory(Archive& archive) override {
+    Learner::archive_memory(archive);
+    archive.number("alpha", alpha_, at_least(0));
     if (average_) archive.buffer("average", trainee_.engine, average_);
     if (multiplier_) archive.buffer("multiplier", trainee_.engine, multiplier_);
   }

@@ -391,5 +391,8 @@ std::vector<Diagnostic> OnlineLearner::diagnostics() const { return parts_->lear
 Buffer OnlineLearner::parameters() const { return parts_->trainee.parameters; }
 std::size_t OnlineLearner::activation_bytes() const { return parts_->learner->activation_bytes(); }
 void OnlineLearner::archive(Archive& archive) { parts_->archive(archive); }
+void OnlineLearner::archive_memory(Archive& archive, bool of_learner) {
+  throughtime::archive_memory(archive, parts_->trainee, of_learner ? parts_->learner.get() : nullptr, parts_->schedule);
+}
 
 }  // namespace throughtime

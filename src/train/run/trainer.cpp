@@ -350,10 +350,9 @@ void Trainer::archive(Archive& archive) {
   archive_counts(archive);
 }
 
-void Trainer::archive_optimizer(Archive& archive) {
+void Trainer::archive_memory(Archive& archive, bool of_learner) {
   stop_clock();
-  const Archive::Scope scope(archive, "optimizer");
-  trainee_.optimizer->archive(archive, *engine_);
+  throughtime::archive_memory(archive, trainee_, of_learner ? learner_.get() : nullptr, schedule_);
 }
 
 void Trainer::archive_progress(Archive& archive) {

@@ -159,8 +159,9 @@ class Trainer {
   Evaluation evaluate(Split split, std::uint64_t first = 0);
   /// Shows everything that decides how the run goes on.
   void archive(Archive& archive);
-  /// Of that, what the optimizer remembers.
-  void archive_optimizer(Archive& archive);
+  /// Of that, what training on other data can go on with: the optimizer, the schedule and, with `of_learner`, what the
+  /// method knows about the weights.
+  void archive_memory(Archive& archive, bool of_learner);
   /// Of that, how far the run is: counts, means, the schedule and the best validation; nothing that was derived from
   /// the parameters.
   void archive_progress(Archive& archive);
