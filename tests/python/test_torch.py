@@ -1,3 +1,4 @@
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -17,6 +18,7 @@ def modules(kind, layers, features, hidden, outputs, seed=0, **more):
     return rnn, torch.nn.Linear(hidden, outputs)
 
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = ["LSTM", "GRU", "RNN", "RNN_relu"]
 
 
@@ -158,3 +160,41 @@ def test_what_is_not_known_is_refused(make, line):
         tt.from_torch(rnn, head=head)
     with pytest.raises(ValueError, match="loss must be one of"):
         tt.from_torch(rnn, head=head, loss="ranking")
+
+
+def peer():
+    """The benchmark's PyTorch peer (bench/peers)."""
+    spec = importlib.util.spec_from_file_location("torch_peer", ROOT / "bench" / "peers" / "torch_peer.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_twenty_updates_of_fptt_are_those_of_the_peer(kind, layers, seed):
+    random = np.random.default_rng(100 * layers + seed)
+    features, hidden, rows, length = (int(random.integers(1, 7)) for _ in range(4))
+    steps = 20 * length
+    x = random.normal(size=(rows, steps, features)).astype(np.float32)
+    y = random.normal(size=rows).astype(np.float32)
+    rnn, head = modules(kind, layers, features, hidden, 1, seed)
+    # In double, and without batch_first, as the peer reads its windows.
+    other_rnn = getattr(torch.nn, kind)(features, hidden, layers).double()
+    other_head = torch.nn.Linear(hidden, 1).double()
+    other_rnn.load_state_dict(rnn.state_dict())
+    other_head.load_state_dict(head.state_dict())
+    fptt = peer().Fptt(torch, other_rnn, other_head, alpha=0.1, rate=1e-2)
+    pieces = torch.tensor_split(torch.from_numpy(x).double().transpose(0, 1).contiguous(), 20)
+    fptt.learn(pieces, torch.from_numpy(y).double()[:, None])
+
+    model = tt.from_torch(rnn, head=head, targets="sequence", learner=tt.FPTT(windows=20, alpha=0.1), batch=rows,
+                          optimizer=tt.Adam(rate=1e-2, clip=1.0), engine="reference").partial_fit(x, y)
+    first = {**{f"rnn.{name}": value for name, value in rnn.state_dict().items()},
+             **{f"head.{name}": value for name, value in head.state_dict().items()}}
+    for name, value in model.state_dict().items():
+        module, key = (other_rnn, name[4:]) if name.startswith("rnn.") else (other_head, name[5:])
+        wanted = module.state_dict()[key].numpy()
+        assert np.allclose(value, wanted, atol=1e-5), name
+        assert np.abs(wanted - first[name].numpy()).max() > 1e-3, name
