@@ -54,8 +54,9 @@ class CopySet final : public SequenceSet {
 }  // namespace
 
 void describe(CopyConfig& config, OptionList& list) {
-  list.add("length", config.length, "blanks to wait (T of the papers); a sequence has 20 steps more", between(1, 1e7));
-  list.add("symbols", config.symbols, "different symbols to remember (8, or 7)", between(2, 65536));
+  list.add("length", config.length,
+           "blank steps between symbols and answer (T of the papers); a sequence has 20 steps more", between(1, 1e7));
+  list.add("symbols", config.symbols, "how many different symbols there are to remember (8, or 7)", between(2, 65536));
   describe(config.layout, list);
 }
 

@@ -41,7 +41,7 @@ class CycleWorld final : public StepStream {
 
 void describe(CycleWorldConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));
-  list.add("period", config.period, "steps of a round", between(2, 1e9));
+  list.add("period", config.period, "steps after which the world repeats", between(2, 1e9));
   describe_generated_stream(config.steps, config.history, list);
 }
 

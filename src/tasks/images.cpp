@@ -56,8 +56,8 @@ void ImageSet::write(Split split, std::uint64_t number, int, const SequenceSpan&
 }
 
 void describe_images(LossSteps& loss, double& validation, OptionList& list) {
-  list.add("loss", loss, "ask for the class at the last step, or at every step");
-  list.add("validation", validation, "share of the training images that is held out", below_one(0));
+  list.add("loss", loss, "the steps with a loss: the last one, or every one");
+  list.add("validation", validation, "share of the training images that is held out for validation", below_one(0));
 }
 
 }  // namespace throughtime

@@ -78,7 +78,8 @@ class MnistSet final : public ImageSet {
 }  // namespace
 
 void describe(MnistConfig& config, OptionList& list) {
-  list.add("order", config.order, "what a step shows");
+  list.add("order", config.order,
+           "a step shows one pixel, one pixel in a shuffled order (permuted), or one row of the image");
   list.add("permutation", config.permutation, "order = permuted: seed of the permutation", at_least(0));
   describe_images(config.loss, config.validation, list);
   describe(config.layout, list);

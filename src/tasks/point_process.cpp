@@ -233,18 +233,21 @@ std::array<float, features> event_inputs(const EventSequences& events, std::size
 
 void describe(PointProcessConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));
-  list.add("files", config.files,
-           "train, validation and test file, train and test file, or one that is cut by splits; none: the book orders");
-  list.add("splits", config.splits, "one file: shares of train, validation, test; none: 0.7 0.1 0.2", between(0, 1));
-  list.add("delimiter", config.delimiter, "between the fields of a CSV file, or tab");
+  list.add(
+      "files", config.files,
+      "train, validation and test file; train and test file; or one file, which `splits` cuts; none: the book orders");
+  list.add("splits", config.splits, "one file: its shares for train, validation, test; none: 0.7 0.1 0.2",
+           between(0, 1));
+  list.add("delimiter", config.delimiter, "the character between the fields of a CSV file, or `tab`");
   list.add("fold", config.fold, "book orders: which fold", between(1, 5));
-  list.add("scale", config.scale, "factor of all intervals", above(0));
+  list.add("scale", config.scale, "all intervals are multiplied by this", above(0));
   list.add("reset_sequences", config.reset_sequences,
-           "the state is zero where a sequence starts; else only an input tells");
+           "set the state to zero where a sequence starts; false: only an input tells the model");
   list.add("published_metric", config.published_metric,
-           "also the biased figures of the adaptive TBPTT paper (whole chunks of 100 steps over all steps)");
-  list.add("evaluation_columns", config.evaluation_columns, "rows of an evaluation; 0: 64 for book orders, else 1",
-           between(0, 65536));
+           "also report the biased metric of the adaptive TBPTT paper: losses of whole chunks of 100 steps, divided by "
+           "all steps");
+  list.add("evaluation_columns", config.evaluation_columns,
+           "rows that an evaluation reads side by side; 0: 64 for book orders, else 1", between(0, 65536));
 }
 
 std::unique_ptr<Task> make_task(const PointProcessConfig& config, std::uint64_t seed) {

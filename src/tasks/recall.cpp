@@ -199,13 +199,15 @@ class RecallFiles final : public ColumnTask {
 void describe(RecallConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));
   list.add("generator", config.generator,
-           "6 symbols and a mark after them, 4 symbols and a mark before them, or the published files");
+           "paper: 6 symbols, with a mark after them; reference: 4 symbols, with a mark before them; files: the "
+           "published files");
   list.add("block", config.block, "symbols of a block", between(2, 1e6));
-  list.add("variable", config.variable, "blocks of shortest to block symbols");
+  list.add("variable", config.variable, "blocks differ in length, from `shortest` to `block` symbols");
   list.add("shortest", config.shortest, "symbols of the shortest block", between(2, 1e6));
   describe_generated_stream(config.steps, config.history, list);
   list.add("evaluation_columns", config.evaluation_columns,
-           "generator = files: rows of an evaluation; 0: as many as in training", between(0, 65536));
+           "generator = files: rows that an evaluation reads side by side; 0: as many as in training",
+           between(0, 65536));
 }
 
 std::unique_ptr<Task> make_task(const RecallConfig& config, std::uint64_t seed) {

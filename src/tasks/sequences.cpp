@@ -347,19 +347,24 @@ std::vector<std::string> OwnSequences::notes() const {
 }  // namespace
 
 void describe(SequencesConfig& config, OptionList& list) {
-  list.add("files", config.files,
-           "NPZ (x, y, lengths), CSV, or a folder: one to cut by splits; train, test; or train, validation, test");
-  list.add("target_path", config.target_path, "the table of targets of a folder; empty: labels.csv in it");
-  list.add("id", config.id, "the column that tells sequences apart; empty: id, in the table of a folder file");
-  list.add("inputs", config.inputs, "input columns by name or number; none: all numbers beside id and targets");
+  list.add(
+      "files", config.files,
+      "NPZ (x, y, lengths), CSV or folder: one, which `splits` cuts; train and test; or train, validation and test");
+  list.add("target_path", config.target_path, "a folder's table of targets; empty: labels.csv in the folder");
+  list.add("id", config.id,
+           "the column that says which sequence a line belongs to; empty: id, or file in the table of a folder");
+  list.add("inputs", config.inputs,
+           "input columns by name or number; none: all columns of numbers except id and targets");
   list.add("targets", config.targets, "target columns by name; none: label");
-  list.add("kind", config.kind, "targets are classes or numbers; auto: numbers where some have a fraction");
-  list.add("loss", config.loss, "ask for the target at the last step, or at every step");
+  list.add("kind", config.kind,
+           "whether targets are classes or numbers; auto: numbers if some have a fraction, else classes");
+  list.add("loss", config.loss, "the steps with a loss: the last one, or every one");
   list.add("splits", config.splits, "shares of train, validation, test in every class; none: 0.7 0.1 0.2",
            between(0, 1));
-  list.add("split_seed", config.split_seed, "which sequences are in which split", at_least(0));
-  list.add("standardise", config.standardise, "to mean 0 and deviation 1, as they are in the training part");
-  list.add("delimiter", config.delimiter, "between the fields of a CSV file, or tab");
+  list.add("split_seed", config.split_seed, "seed that decides which sequences are in which split", at_least(0));
+  list.add("standardise", config.standardise,
+           "scale columns to mean 0 and standard deviation 1, measured on the training part");
+  list.add("delimiter", config.delimiter, "the character between the fields of a CSV file, or `tab`");
 }
 
 std::unique_ptr<Task> make_task(const SequencesConfig& config, std::uint64_t seed) {

@@ -365,19 +365,24 @@ void describe(SeriesConfig& config, OptionList& list) {
   not_of_streams();
   list.add("horizon", config.horizon, "how many steps later the target is; a list, such as [1, 24]: several targets",
            between(0, 1e9));
-  list.add("difference", config.difference, "predict how much a target changes until then; results are in levels");
+  list.add("difference", config.difference,
+           "predict how much the target changes over the horizon; results are still in levels");
   not_of_streams();
-  list.add("missing", config.missing, "a missing value: refuse it, hold the last one, or hold it and skip the target");
+  list.add("missing", config.missing,
+           "a missing value: refuse the file, hold the last value, or hold it and skip the target");
   not_of_streams();
-  list.add("season", config.season, "steps of a season, for the seasonal baseline; 0: none", between(0, 1e7));
+  list.add("season", config.season,
+           "steps of a season, such as 24 for hours and days, for the seasonal baseline; 0: none", between(0, 1e7));
   not_of_streams();
   list.add("splits", config.splits, "shares of train, validation, test by time; none: 0.7 0.1 0.2", between(0, 1));
   not_of_streams();
-  list.add("standardise", config.standardise, "to mean 0 and deviation 1, as they are in the training part");
-  list.add("header", config.header, "the first line of a CSV file names its columns");
-  list.add("delimiter", config.delimiter, "between the fields of a CSV file, or tab");
+  list.add("standardise", config.standardise,
+           "scale columns to mean 0 and standard deviation 1, measured on the training part");
+  list.add("header", config.header, "whether the first line of a CSV file names its columns");
+  list.add("delimiter", config.delimiter, "the character between the fields of a CSV file, or `tab`");
   list.add("channels", config.channels, "numbers per step of a raw float32 file", between(1, 1e6));
-  list.add("evaluation_columns", config.evaluation_columns, "rows of an evaluation; 0: 1", between(0, 65536));
+  list.add("evaluation_columns", config.evaluation_columns, "rows that an evaluation reads side by side; 0: 1",
+           between(0, 65536));
   not_of_streams();
 }
 

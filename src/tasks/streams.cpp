@@ -308,7 +308,8 @@ std::int64_t generated_pass(std::int64_t steps, Split split) {
 }
 
 void describe_generated_stream(std::int64_t& steps, int& history, OptionList& list) {
-  list.add("steps", steps, "steps of a row in one pass (evaluation: a quarter); 0: endless", between(0, 1e12));
+  list.add("steps", steps, "steps of a row in one epoch (an evaluation takes a quarter of them); 0: endless",
+           between(0, 1e12));
   list.add("history", history, "steps before a window that a learner can look back on", between(0, 1e7));
 }
 

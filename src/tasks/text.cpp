@@ -149,14 +149,17 @@ TextOptions text_options(const TextConfig& config) {
 
 void describe(TextConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));
-  list.add("corpus", config.corpus, "which one");
-  list.add("unit", config.unit, "what a token is");
-  list.add("files", config.files, "corpus = files: train, validation and test file, or one that is cut by splits");
-  list.add("splits", config.splits, "one file: shares of train, validation, test; none: 0.9 0.05 0.05", between(0, 1));
+  list.add("corpus", config.corpus, "which text");
+  list.add("unit", config.unit, "a token is a word or a character");
+  list.add("files", config.files, "corpus = files: train, validation and test file; or one file, which `splits` cuts");
+  list.add("splits", config.splits, "one file: its shares for train, validation, test; none: 0.9 0.05 0.05",
+           between(0, 1));
   list.add("minimum_count", config.minimum_count, "rarer tokens are read as <unk>; 0: keep all", at_least(0));
   list.add("published_metric", config.published_metric,
-           "also the biased figures of the adaptive TBPTT paper (whole chunks of 100 steps over all steps)");
-  list.add("evaluation_columns", config.evaluation_columns, "rows of an evaluation; 0: 10", between(0, 65536));
+           "also report the biased metric of the adaptive TBPTT paper: losses of whole chunks of 100 steps, divided by "
+           "all steps");
+  list.add("evaluation_columns", config.evaluation_columns, "rows that an evaluation reads side by side; 0: 10",
+           between(0, 65536));
 }
 
 std::unique_ptr<Task> make_task(const TextConfig& config, std::uint64_t seed) {

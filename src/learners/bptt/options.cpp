@@ -6,10 +6,10 @@
 namespace throughtime {
 
 void describe(BpttConfig& config, OptionList& list) {
-  list.add("memory", config.memory, "keep the full tape, or recompute it from about sqrt(T) states");
-  list.add(
-      "aux_losses", config.aux_losses,
-      "the losses of fptt at the ends of `windows` windows, one update on their mean; the options below are theirs");
+  list.add("memory", config.memory,
+           "full: keep the activations of all steps; recompute: keep about sqrt(T) states and compute the rest again");
+  list.add("aux_losses", config.aux_losses,
+           "add the losses of fptt at the ends of windows; the options below are about these losses");
   describe_cut(config.windows, config.window_length, config.remainder, list);
   describe_intermediate(config.terminal, list);
 }

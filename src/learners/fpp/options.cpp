@@ -44,31 +44,37 @@ SharedWork shared_work(const FppConfig& config, const StretchShape& shape) {
 
 void describe(FppConfig& config, OptionList& list) {
   list.add("steps", config.steps, "T, steps of a trajectory", at_least(0));
-  list.add("buffer", config.buffer, "N, transitions that are kept", at_least(1));
+  list.add("buffer", config.buffer, "N, the number of transitions in the buffer", at_least(1));
   list.add("lambda", config.lambda, "weight of the penalty", at_least(0));
-  list.add("lambda_growth", config.lambda_growth, "factor of lambda per 1000 steps", above(0));
-  list.add("lambda_most", config.lambda_most, "bound of a growing lambda; 0: none", at_least(0));
-  list.add("penalty", config.penalty, "lambda/2 times the sum of squares per sample, or lambda times their mean");
-  list.add("penalise", config.penalise, "whose gradient holds the penalty");
+  list.add("lambda_growth", config.lambda_growth, "lambda is multiplied by this every 1000 steps", above(0));
+  list.add("lambda_most", config.lambda_most, "lambda grows no further than this; 0: no bound", at_least(0));
+  list.add("penalty", config.penalty,
+           "sum_half: lambda/2 times the sum of squares of each sample; mean: lambda times their mean");
+  list.add("penalise", config.penalise, "which gradients contain the penalty");
   list.add("updates", config.updates, "M, updates per step", at_least(1));
-  list.add("order", config.order, "M updates one after the other, or M gradients at common values");
-  list.add("state_rate", config.state_rate, "step size of the states; 0: they stay", at_least(0));
-  list.add("state_optimizer", config.state_optimizer, "update rule of the states");
-  list.add("state_gradient", config.state_gradient, "a state descends its own sample's loss, or the mean of the batch");
-  list.add("batch", config.batch, "an update takes one end for all streams, or `blocks` trajectories");
-  list.add("blocks", config.blocks, "batch = blocks: trajectories of an update", at_least(1));
+  list.add("order", config.order,
+           "sequential: M updates one after the other; parallel: M gradients at the same weights and states");
+  list.add("state_rate", config.state_rate, "learning rate of the stored states; 0: they do not change", at_least(0));
+  list.add("state_optimizer", config.state_optimizer, "update rule of the stored states");
+  list.add("state_gradient", config.state_gradient,
+           "sample: a state follows the gradient of its own sample's loss; batch_mean: of the batch's mean loss");
+  list.add("batch", config.batch,
+           "streams: an update takes one trajectory of each stream, all ending at the same step; blocks: it takes "
+           "`blocks` trajectories");
+  list.add("blocks", config.blocks, "batch = blocks: how many trajectories an update takes", at_least(1));
   list.add("collisions", config.collisions,
-           "batch = blocks: two gradients of one state are added, or the last one stays");
-  list.add("sample", config.sample, "where trajectories end");
-  list.add("ends", config.ends, "they end at steps with a target, or anywhere");
-  list.add("newest", config.newest, "the newest transition may be drawn");
+           "batch = blocks: when two gradients meet at one state, add them, or keep the last");
+  list.add("sample", config.sample, "where trajectories end: anywhere in the buffer, or at its newest step");
+  list.add("ends", config.ends, "weighted: trajectories end at steps with a target; all: at any step");
+  list.add("newest", config.newest, "whether the newest transition may be drawn");
   list.add("feed", config.feed,
-           "the next step goes on from the buffer's state, or from a state that no update touches");
-  list.add("write_back", config.write_back, "states change in each of M updates, or in the last");
+           "buffer: the next step starts from the state in the buffer; running: from a state that no update changes");
+  list.add("write_back", config.write_back, "states change in each of the M updates, or only in the last");
   list.add("variant", config.variant, "plain, Decay-FPP or Random-FPP");
-  list.add("phase_steps", config.phase_steps, "decay and random: steps of a phase, a fifth of the run", at_least(0));
+  list.add("phase_steps", config.phase_steps, "variant = decay, random: steps of a phase, usually a fifth of the run",
+           at_least(0));
   list.add("decay", config.decay, "variant = decay: how T falls and M rises");
-  list.add("chance", config.chance, "variant = random: how the chance of T steps falls");
+  list.add("chance", config.chance, "variant = random: how the probability of T steps falls");
   list.add("fixed", config.fixed, "fill the buffer once, then learn from it alone");
 }
 

@@ -34,7 +34,8 @@ StreamNeeds stream_needs(const SlidingTbpttConfig&) { return {}; }
 
 void describe(SlidingTbpttConfig& config, OptionList& list) {
   list.add("steps", config.steps, "T, steps of a window", at_least(0));
-  list.add("start", config.start, "a window starts from the stored state, or from the last state of the window before");
+  list.add("start", config.start,
+           "stored: a window starts from the stored state; shifted: from the last state of the window before");
 }
 
 }  // namespace throughtime

@@ -58,18 +58,23 @@ void check_intermediate(std::string_view speaker, const TerminalConfig& config, 
 }
 
 void describe_intermediate(TerminalConfig& config, OptionList& list) {
-  list.add("intermediate", config.intermediate,
-           "one target at the end: losses at the ends of windows, at every step, or none; auto: window_end there");
+  list.add(
+      "intermediate", config.intermediate,
+      "sequences with one target at the end: where earlier windows have losses; auto: window_end for such sequences");
   list.add("q", config.q,
-           "Q is the last epoch's prediction for the example, that for a wrongly or rightly classified example of the "
-           "class in the batch before, or uniform; auto: examples where they are finite");
-  list.add("q_epoch", config.q_epoch, "q = class_*: uniform before this epoch (the first is 1) and in its first batch",
+           "the distribution Q of these losses. examples: the prediction for this example in the epoch before; "
+           "class_wrong, class_right: that for a wrongly (rightly) classified example of its class in the batch "
+           "before; uniform; auto: examples if their number is finite, else uniform");
+  list.add("q_epoch", config.q_epoch,
+           "q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first batch",
            at_least(1));
   list.add("beta", config.beta,
-           "share of the target: t / T, p / K', or p - 1 + 1 / K (a number's weight in the released code)");
-  list.add("divergence", config.divergence, "Div is a sum over classes, or their mean");
-  list.add("one_hot_from", config.one_hot_from, "Q is the label in windows p >= this; 0: in none", at_least(0));
-  list.add("skip_last", config.skip_last, "the last window is never trained on");
+           "weight of the target in window p. time: t / T; window: p / K'; ref_index: p - 1 + 1 / K (numbers only, as "
+           "in the released code)");
+  list.add("divergence", config.divergence, "the divergence is a sum over classes, or a mean");
+  list.add("one_hot_from", config.one_hot_from, "from this window on Q is the label itself; 0: in no window",
+           at_least(0));
+  list.add("skip_last", config.skip_last, "never train on the last window");
 }
 
 IntermediateLosses::IntermediateLosses(std::string_view speaker, const TerminalConfig& config, LossSpan span,

@@ -7,24 +7,28 @@ namespace throughtime {
 
 void describe(FpttConfig& config, OptionList& list) {
   describe_cut(config.windows, config.window_length, config.remainder, list);
-  list.add("form", config.form, "running estimate lambda, Algorithm 2 to the letter, or no regulariser");
+  list.add("form", config.form,
+           "lambda: regulariser with a running estimate; gradient: Algorithm 2 to the letter; ogd: no regulariser");
   list.add("alpha", config.alpha, "strength of the regulariser; positive unless form = ogd", at_least(0));
-  list.add("alpha_growth", config.alpha_growth, "factor of alpha after each epoch", above(0));
-  list.add("alpha_most", config.alpha_most, "bound of a growing alpha; 0: none", at_least(0));
-  list.add("averaging", config.averaging, "b, weight of W in its average", between(0, 1));
-  list.add("penalty", config.penalty, "lambda form: m, multiple of alpha in the gradient", at_least(0));
-  list.add("kappa", config.kappa, "gradient form: weight of the last gradient", at_least(0));
-  list.add("inner_iterations", config.inner_iterations, "steps of W on each window", at_least(1));
+  list.add("alpha_growth", config.alpha_growth, "alpha is multiplied by this after each epoch", above(0));
+  list.add("alpha_most", config.alpha_most, "alpha grows no further than this; 0: no bound", at_least(0));
+  list.add("averaging", config.averaging, "b, the weight of W in its running average", between(0, 1));
+  list.add("penalty", config.penalty, "form = lambda: m, by which alpha is multiplied in the gradient", at_least(0));
+  list.add("kappa", config.kappa, "form = gradient: weight of the gradient of the window before", at_least(0));
+  list.add("inner_iterations", config.inner_iterations, "updates of W on each window", at_least(1));
   list.add("inner_state", config.inner_state,
-           "inner iterations restart at the window's first state, or go on from its last");
-  list.add("take_average", config.take_average, "W <- its average at the end of an epoch");
-  list.add("reset_multiplier", config.reset_multiplier, "lambda <- 0 at the end of an epoch");
-  list.add("carry", config.carry, "a stream goes on from the state of the windows, or of a rerun with the new weights");
-  list.add("masks", config.masks, "locked dropout masks are drawn per window or sequence");
+           "further updates on a window: restart at its first state, or continue from its last");
+  list.add("take_average", config.take_average, "replace W by its average at the end of an epoch");
+  list.add("reset_multiplier", config.reset_multiplier, "set lambda to 0 at the end of an epoch");
+  list.add(
+      "carry", config.carry,
+      "the next batch of a stream starts from the state that the windows left, or from a rerun with the new weights");
+  list.add("masks", config.masks,
+           "with model.dropout_per_sequence: draw a new mask for each window, or for each sequence");
   list.add("rate_by_windows", config.rate_by_windows,
            "the rate is divided by twice the number of windows of the sequence");
   list.add("rate_by_length", config.rate_by_length,
-           "the rate is multiplied by the sequence's share of the longest one");
+           "the rate is multiplied by the sequence's length, divided by the longest length");
   describe_intermediate(config.terminal, list);
 }
 

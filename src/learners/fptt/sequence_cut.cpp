@@ -72,11 +72,12 @@ int SequenceCut::most() const {
 }
 
 void describe_cut(int& windows, int& window_length, Remainder& remainder, OptionList& list) {
-  list.add("windows", windows, "K, windows of a sequence", at_least(0));
-  list.add("window_length", window_length, "steps of a window, instead of K", at_least(0));
+  list.add("windows", windows, "K, the number of windows of a sequence", at_least(0));
+  list.add("window_length", window_length, "steps of a window, instead of their number K", at_least(0));
   list.add("remainder", remainder,
-           "steps that K does not divide: one more window, part of the last, or spread over all windows; auto: one "
-           "more, spread where it would be longer than the others");
+           "steps that are left over when T is divided by K: extra: they are one more window; absorb: they join the "
+           "last window; spread: all windows share them; auto: extra, but spread where the extra window would be "
+           "longer than the others");
 }
 
 }  // namespace throughtime

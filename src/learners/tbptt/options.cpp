@@ -12,10 +12,10 @@ namespace throughtime {
 
 void describe(TbpttConfig& config, OptionList& list) {
   list.add("preset", config.preset, preset_help);
-  list.add("truncation", config.truncation, "presets: K", at_least(0));
-  list.add("steps", config.steps, "custom: steps in a window", at_least(0));
-  list.add("losses", config.losses, "custom: last steps of a window that carry a loss", at_least(0));
-  list.add("stride", config.stride, "custom: steps from one window to the next", at_least(0));
+  list.add("truncation", config.truncation, "K, the truncation of the preset, in steps", at_least(0));
+  list.add("steps", config.steps, "preset = custom: steps of a window", at_least(0));
+  list.add("losses", config.losses, "preset = custom: how many of its last steps have a loss", at_least(0));
+  list.add("stride", config.stride, "preset = custom: steps from one window to the next", at_least(0));
   describe_windows(config, list);
   describe(config.estimate, list);
 }

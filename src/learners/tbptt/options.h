@@ -6,20 +6,24 @@
 namespace throughtime {
 
 inline constexpr char preset_help[] =
-    "steps/losses/stride from truncation K: paper 2K+1/K/K, ref 2K-1/K/K, plain K/K/K, original K/1/1, double-tf "
-    "(2K-1)/(2K-1)/(2K-1), buffer K/K/K and the next K-1 losses flow in";
+    "a name for steps, losses and stride, from the truncation K. plain: K, K, K; paper: 2K+1, K, K; ref: 2K-1, K, K; "
+    "original: K, 1, 1; double-tf: 2K-1 each; buffer: as plain, and the window also gets the gradient of the K-1 "
+    "losses after it; custom: as given";
 
 /// What fixed and adaptive truncation share besides their lengths.
 template <class Config>
 void describe_windows(Config& config, OptionList& list) {
-  list.add("chunk", config.chunk, "windows do not look back over multiples of this many steps of a stretch; 0: off",
+  list.add("chunk", config.chunk,
+           "cut each sequence of a batch into chunks of this many steps; no window reaches back into an earlier chunk; "
+           "0: off",
            at_least(0));
   list.add("ref_stream", config.ref_stream,
-           "with chunk: begin windows with the wrong states that the released code takes there");
+           "with chunk: start windows from the wrong states that the released code takes there");
   list.add("rate_scaling", config.rate_scaling,
-           "the rate times sqrt(K) or K, the truncation (custom: losses), whatever a window has");
+           "multiply the rate by sqrt(K) or by K. K is the truncation (preset = custom: losses), also for windows with "
+           "fewer losses");
   list.add("clip_by_losses", config.clip_by_losses,
-           "optimizer.clip divided by the losses of a window, as the released code of adaptive TBPTT");
+           "divide optimizer.clip by the number of losses of a window, as the released code of adaptive TBPTT does");
 }
 
 }  // namespace throughtime
