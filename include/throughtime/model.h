@@ -46,6 +46,7 @@ struct DropoutConfig {
   bool per_sequence = false;   // one mask for all steps of a mask key, instead of one per step
   double logits = 0;           // of the head's outputs, before the loss
   bool logits_always = false;  // those masks in evaluations too
+  double recurrent = 0;        // of the numbers of each recurrent matrix: one mask for all rows and steps of a mask key
 };
 
 struct ModelConfig {

@@ -12,24 +12,27 @@ __all__ = ['BPTT', 'TBPTT', 'AdaptiveTBPTT', 'FPTT', 'FPP', 'SlidingTBPTT', 'Tar
 class BPTT(Settings):
     """The training method `bptt` (docs/options.md).
 
-    memory: keep the full tape, or recompute it from about sqrt(T) states (full, recompute)
-    aux_losses: the losses of fptt at the ends of `windows` windows, one update on their mean; the options below
-        are theirs
-    windows: K, windows of a sequence (at least 0)
-    window_length: steps of a window, instead of K (at least 0)
-    remainder: steps that K does not divide: one more window, part of the last, or spread over all windows;
-        auto: one more, spread where it would be longer than the others (auto, extra, absorb, spread)
-    intermediate: one target at the end: losses at the ends of windows, at every step, or none; auto: window_end
-        there (auto, window_end, every_step, none)
-    q: Q is the last epoch's prediction for the example, that for a wrongly or rightly classified example of the
-        class in the batch before, or uniform; auto: examples where they are finite (auto, examples,
-        class_wrong, class_right, uniform)
-    q_epoch: q = class_*: uniform before this epoch (the first is 1) and in its first batch (at least 1)
-    beta: share of the target: t / T, p / K', or p - 1 + 1 / K (a number's weight in the released code) (time,
-        window, ref_index)
-    divergence: Div is a sum over classes, or their mean (sum, mean)
-    one_hot_from: Q is the label in windows p >= this; 0: in none (at least 0)
-    skip_last: the last window is never trained on
+    memory: full: keep the activations of all steps; recompute: keep about sqrt(T) states and compute the rest
+        again (full, recompute)
+    aux_losses: add the losses of fptt at the ends of windows; the options below are about these losses
+    windows: K, the number of windows of a sequence (at least 0)
+    window_length: steps of a window, instead of their number K (at least 0)
+    remainder: steps that are left over when T is divided by K: extra: they are one more window; absorb: they
+        join the last window; spread: all windows share them; auto: extra, but spread where the extra window
+        would be longer than the others (auto, extra, absorb, spread)
+    intermediate: sequences with one target at the end: where earlier windows have losses; auto: window_end for
+        such sequences (auto, window_end, every_step, none)
+    q: the distribution Q of these losses. examples: the prediction for this example in the epoch before;
+        class_wrong, class_right: that for a wrongly (rightly) classified example of its class in the batch
+        before; uniform; auto: examples if their number is finite, else uniform (auto, examples, class_wrong,
+        class_right, uniform)
+    q_epoch: q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first
+        batch (at least 1)
+    beta: weight of the target in window p. time: t / T; window: p / K'; ref_index: p - 1 + 1 / K (numbers only,
+        as in the released code) (time, window, ref_index)
+    divergence: the divergence is a sum over classes, or a mean (sum, mean)
+    one_hot_from: from this window on Q is the label itself; 0: in no window (at least 0)
+    skip_last: never train on the last window
     """
 
     _table = 'learner'
@@ -83,37 +86,45 @@ class BPTT(Settings):
 class TBPTT(Settings):
     """The training method `tbptt` (docs/options.md).
 
-    preset: steps/losses/stride from truncation K: paper 2K+1/K/K, ref 2K-1/K/K, plain K/K/K, original K/1/1,
-        double-tf (2K-1)/(2K-1)/(2K-1), buffer K/K/K and the next K-1 losses flow in (custom, paper, ref, plain,
-        original, double-tf, buffer)
-    truncation: presets: K (at least 0)
-    steps: custom: steps in a window (at least 0)
-    losses: custom: last steps of a window that carry a loss (at least 0)
-    stride: custom: steps from one window to the next (at least 0)
-    chunk: windows do not look back over multiples of this many steps of a stretch; 0: off (at least 0)
-    ref_stream: with chunk: begin windows with the wrong states that the released code takes there
-    rate_scaling: the rate times sqrt(K) or K, the truncation (custom: losses), whatever a window has (none,
-        sqrt, linear)
-    clip_by_losses: optimizer.clip divided by the losses of a window, as the released code of adaptive TBPTT
-    delta: estimates: relative bias of the gradient that is tolerated (above 0 and below 1)
-    shortest: estimates: K_min (between 1 and 500000000)
-    longest: estimates: K_max (between 1 and 500000000)
-    lags: estimates: R, the largest lag; 0: 100, or what a row of the data has after the burn-in (at least 0)
-    tail: estimates: tau, beta comes from the lags tau to R; 0: the integer part of 0.9 R (at least 0)
-    positions: estimates: S, random places of the training data; 0: train.batch (between 0 and 65536)
-    burn_in: estimates: steps from the zero state before the R cells (between 0 and 1000000)
-    estimate_every: estimates: updates between them; 0: once per epoch (at least 0)
-    logged_estimates: estimates that are only logged, with their 95 % range (between 0 and 10000)
-    decay: estimates: beta by regression (Eq. 22), max (Eq. 21) or a quantile of the slopes (regression, max,
-        quantile)
-    quantile: decay = quantile: alpha, the 1 - alpha quantile (between 0 and 1)
-    norm: estimates: of dL/dh, or summed over layers, or weighted by the size of dh/dW (euclidean, per_layer,
-        weighted)
-    gradient_size: estimates: C_k from mean norms, from the norm of summed mean vectors, or exact (small models)
-        (norms, vectors, exact)
-    estimate_dropout: estimates: with dropout
-    variants: estimates: what the released code does in another way (docs/adaptive-tbptt.md) (mean_of_logs,
-        phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau, global_lower_bound, unit_bias)
+    preset: a name for steps, losses and stride, from the truncation K. plain: K, K, K; paper: 2K+1, K, K; ref:
+        2K-1, K, K; original: K, 1, 1; double-tf: 2K-1 each; buffer: as plain, and the window also gets the
+        gradient of the K-1 losses after it; custom: as given (custom, paper, ref, plain, original, double-tf,
+        buffer)
+    truncation: K, the truncation of the preset, in steps (at least 0)
+    steps: preset = custom: steps of a window (at least 0)
+    losses: preset = custom: how many of its last steps have a loss (at least 0)
+    stride: preset = custom: steps from one window to the next (at least 0)
+    chunk: cut each sequence of a batch into chunks of this many steps; no window reaches back into an earlier
+        chunk; 0: off (at least 0)
+    ref_stream: with chunk: start windows from the wrong states that the released code takes there
+    rate_scaling: multiply the rate by sqrt(K) or by K. K is the truncation (preset = custom: losses), also for
+        windows with fewer losses (none, sqrt, linear)
+    clip_by_losses: divide optimizer.clip by the number of losses of a window, as the released code of adaptive
+        TBPTT does
+    delta: estimates: the relative bias of the gradient that is tolerated (above 0 and below 1)
+    shortest: estimates: K_min, the shortest truncation (between 1 and 500000000)
+    longest: estimates: K_max, the longest truncation (between 1 and 500000000)
+    lags: estimates: R, the largest lag; 0: 100, or fewer if a row of the data is too short for burn-in and lags
+        (at least 0)
+    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: the integer part of 0.9 R (at
+        least 0)
+    positions: estimates: S, the number of random places in the training data that are measured; 0: train.batch
+        (between 0 and 65536)
+    burn_in: estimates: steps from the zero state before the lags begin (between 0 and 1000000)
+    estimate_every: estimates: updates from one estimate to the next; 0: once per epoch (at least 0)
+    logged_estimates: how many estimates are made each time, only to be logged, with their 95 % range (between 0
+        and 10000)
+    decay: estimates: the decay beta is found by regression (Eq. 22), as the maximum (Eq. 21) or as a quantile
+        of the slopes (regression, max, quantile)
+    quantile: decay = quantile: alpha; the 1 - alpha quantile is taken (between 0 and 1)
+    norm: estimates: the norm of dL/dh; per_layer: summed over layers; weighted: by the size of dh/dW
+        (euclidean, per_layer, weighted)
+    gradient_size: estimates: C_k is computed from mean norms, from the norm of summed mean vectors, or exactly
+        (small models only) (norms, vectors, exact)
+    estimate_dropout: estimates: apply dropout
+    variants: estimates: do as the released code does where it differs from the paper (docs/adaptive-tbptt.md)
+        (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau, global_lower_bound,
+        unit_bias)
     """
 
     _table = 'learner'
@@ -203,36 +214,44 @@ class TBPTT(Settings):
 class AdaptiveTBPTT(Settings):
     """The training method `adaptive_tbptt` (docs/options.md).
 
-    preset: steps/losses/stride from truncation K: paper 2K+1/K/K, ref 2K-1/K/K, plain K/K/K, original K/1/1,
-        double-tf (2K-1)/(2K-1)/(2K-1), buffer K/K/K and the next K-1 losses flow in; not custom (custom, paper,
-        ref, plain, original, double-tf, buffer)
-    truncation: K_0, before the first estimate; 0: shortest (at least 0)
-    chunk: windows do not look back over multiples of this many steps of a stretch; 0: off (at least 0)
-    ref_stream: with chunk: begin windows with the wrong states that the released code takes there
-    rate_scaling: the rate times sqrt(K) or K, the truncation (custom: losses), whatever a window has (none,
-        sqrt, linear)
-    clip_by_losses: optimizer.clip divided by the losses of a window, as the released code of adaptive TBPTT
-    delta: estimates: relative bias of the gradient that is tolerated (above 0 and below 1)
-    shortest: estimates: K_min (between 1 and 500000000)
-    longest: estimates: K_max (between 1 and 500000000)
-    lags: estimates: R, the largest lag; 0: 100, or what a row of the data has after the burn-in (at least 0)
-    tail: estimates: tau, beta comes from the lags tau to R; 0: the integer part of 0.9 R (at least 0)
-    positions: estimates: S, random places of the training data; 0: train.batch (between 0 and 65536)
-    burn_in: estimates: steps from the zero state before the R cells (between 0 and 1000000)
-    estimate_every: estimates: updates between them; 0: once per epoch (at least 0)
-    logged_estimates: estimates that are only logged, with their 95 % range (between 0 and 10000)
-    decay: estimates: beta by regression (Eq. 22), max (Eq. 21) or a quantile of the slopes (regression, max,
-        quantile)
-    quantile: decay = quantile: alpha, the 1 - alpha quantile (between 0 and 1)
-    norm: estimates: of dL/dh, or summed over layers, or weighted by the size of dh/dW (euclidean, per_layer,
-        weighted)
-    gradient_size: estimates: C_k from mean norms, from the norm of summed mean vectors, or exact (small models)
-        (norms, vectors, exact)
-    estimate_dropout: estimates: with dropout
-    variants: estimates: what the released code does in another way (docs/adaptive-tbptt.md) (mean_of_logs,
-        phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau, global_lower_bound, unit_bias)
-    repeats: estimates behind a choice, K is the integer part of their mean (between 1 and 1000)
-    estimate_first: estimate before the first update (Algorithm 1), or begin with truncation
+    preset: a name for steps, losses and stride, from the truncation K. plain: K, K, K; paper: 2K+1, K, K; ref:
+        2K-1, K, K; original: K, 1, 1; double-tf: 2K-1 each; buffer: as plain, and the window also gets the
+        gradient of the K-1 losses after it; custom: as given; not custom (custom, paper, ref, plain, original,
+        double-tf, buffer)
+    truncation: K_0, the truncation before the first estimate; 0: shortest (at least 0)
+    chunk: cut each sequence of a batch into chunks of this many steps; no window reaches back into an earlier
+        chunk; 0: off (at least 0)
+    ref_stream: with chunk: start windows from the wrong states that the released code takes there
+    rate_scaling: multiply the rate by sqrt(K) or by K. K is the truncation (preset = custom: losses), also for
+        windows with fewer losses (none, sqrt, linear)
+    clip_by_losses: divide optimizer.clip by the number of losses of a window, as the released code of adaptive
+        TBPTT does
+    delta: estimates: the relative bias of the gradient that is tolerated (above 0 and below 1)
+    shortest: estimates: K_min, the shortest truncation (between 1 and 500000000)
+    longest: estimates: K_max, the longest truncation (between 1 and 500000000)
+    lags: estimates: R, the largest lag; 0: 100, or fewer if a row of the data is too short for burn-in and lags
+        (at least 0)
+    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: the integer part of 0.9 R (at
+        least 0)
+    positions: estimates: S, the number of random places in the training data that are measured; 0: train.batch
+        (between 0 and 65536)
+    burn_in: estimates: steps from the zero state before the lags begin (between 0 and 1000000)
+    estimate_every: estimates: updates from one estimate to the next; 0: once per epoch (at least 0)
+    logged_estimates: how many estimates are made each time, only to be logged, with their 95 % range (between 0
+        and 10000)
+    decay: estimates: the decay beta is found by regression (Eq. 22), as the maximum (Eq. 21) or as a quantile
+        of the slopes (regression, max, quantile)
+    quantile: decay = quantile: alpha; the 1 - alpha quantile is taken (between 0 and 1)
+    norm: estimates: the norm of dL/dh; per_layer: summed over layers; weighted: by the size of dh/dW
+        (euclidean, per_layer, weighted)
+    gradient_size: estimates: C_k is computed from mean norms, from the norm of summed mean vectors, or exactly
+        (small models only) (norms, vectors, exact)
+    estimate_dropout: estimates: apply dropout
+    variants: estimates: do as the released code does where it differs from the paper (docs/adaptive-tbptt.md)
+        (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau, global_lower_bound,
+        unit_bias)
+    repeats: how many estimates decide on K, the integer part of their mean (between 1 and 1000)
+    estimate_first: estimate before the first update (Algorithm 1); false: begin with `truncation`
     """
 
     _table = 'learner'
@@ -319,37 +338,43 @@ class AdaptiveTBPTT(Settings):
 class FPTT(Settings):
     """The training method `fptt` (docs/options.md).
 
-    windows: K, windows of a sequence (at least 0)
-    window_length: steps of a window, instead of K (at least 0)
-    remainder: steps that K does not divide: one more window, part of the last, or spread over all windows;
-        auto: one more, spread where it would be longer than the others (auto, extra, absorb, spread)
-    form: running estimate lambda, Algorithm 2 to the letter, or no regulariser (lambda, gradient, ogd)
+    windows: K, the number of windows of a sequence (at least 0)
+    window_length: steps of a window, instead of their number K (at least 0)
+    remainder: steps that are left over when T is divided by K: extra: they are one more window; absorb: they
+        join the last window; spread: all windows share them; auto: extra, but spread where the extra window
+        would be longer than the others (auto, extra, absorb, spread)
+    form: lambda: regulariser with a running estimate; gradient: Algorithm 2 to the letter; ogd: no regulariser
+        (lambda, gradient, ogd)
     alpha: strength of the regulariser; positive unless form = ogd (at least 0)
-    alpha_growth: factor of alpha after each epoch (above 0)
-    alpha_most: bound of a growing alpha; 0: none (at least 0)
-    averaging: b, weight of W in its average (between 0 and 1)
-    penalty: lambda form: m, multiple of alpha in the gradient (at least 0)
-    kappa: gradient form: weight of the last gradient (at least 0)
-    inner_iterations: steps of W on each window (at least 1)
-    inner_state: inner iterations restart at the window's first state, or go on from its last (restart,
+    alpha_growth: alpha is multiplied by this after each epoch (above 0)
+    alpha_most: alpha grows no further than this; 0: no bound (at least 0)
+    averaging: b, the weight of W in its running average (between 0 and 1)
+    penalty: form = lambda: m, by which alpha is multiplied in the gradient (at least 0)
+    kappa: form = gradient: weight of the gradient of the window before (at least 0)
+    inner_iterations: updates of W on each window (at least 1)
+    inner_state: further updates on a window: restart at its first state, or continue from its last (restart,
         continue)
-    take_average: W <- its average at the end of an epoch
-    reset_multiplier: lambda <- 0 at the end of an epoch
-    carry: a stream goes on from the state of the windows, or of a rerun with the new weights (windows, rerun)
-    masks: locked dropout masks are drawn per window or sequence (window, sequence)
+    take_average: replace W by its average at the end of an epoch
+    reset_multiplier: set lambda to 0 at the end of an epoch
+    carry: the next batch of a stream starts from the state that the windows left, or from a rerun with the new
+        weights (windows, rerun)
+    masks: with model.dropout_per_sequence: draw a new mask for each window, or for each sequence (window,
+        sequence)
     rate_by_windows: the rate is divided by twice the number of windows of the sequence
-    rate_by_length: the rate is multiplied by the sequence's share of the longest one
-    intermediate: one target at the end: losses at the ends of windows, at every step, or none; auto: window_end
-        there (auto, window_end, every_step, none)
-    q: Q is the last epoch's prediction for the example, that for a wrongly or rightly classified example of the
-        class in the batch before, or uniform; auto: examples where they are finite (auto, examples,
-        class_wrong, class_right, uniform)
-    q_epoch: q = class_*: uniform before this epoch (the first is 1) and in its first batch (at least 1)
-    beta: share of the target: t / T, p / K', or p - 1 + 1 / K (a number's weight in the released code) (time,
-        window, ref_index)
-    divergence: Div is a sum over classes, or their mean (sum, mean)
-    one_hot_from: Q is the label in windows p >= this; 0: in none (at least 0)
-    skip_last: the last window is never trained on
+    rate_by_length: the rate is multiplied by the sequence's length, divided by the longest length
+    intermediate: sequences with one target at the end: where earlier windows have losses; auto: window_end for
+        such sequences (auto, window_end, every_step, none)
+    q: the distribution Q of these losses. examples: the prediction for this example in the epoch before;
+        class_wrong, class_right: that for a wrongly (rightly) classified example of its class in the batch
+        before; uniform; auto: examples if their number is finite, else uniform (auto, examples, class_wrong,
+        class_right, uniform)
+    q_epoch: q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first
+        batch (at least 1)
+    beta: weight of the target in window p. time: t / T; window: p / K'; ref_index: p - 1 + 1 / K (numbers only,
+        as in the released code) (time, window, ref_index)
+    divergence: the divergence is a sum over classes, or a mean (sum, mean)
+    one_hot_from: from this window on Q is the label itself; 0: in no window (at least 0)
+    skip_last: never train on the last window
     """
 
     _table = 'learner'
@@ -443,30 +468,35 @@ class FPP(Settings):
     """The training method `fpp` (docs/options.md).
 
     steps: T, steps of a trajectory (at least 0)
-    buffer: N, transitions that are kept (at least 1)
+    buffer: N, the number of transitions in the buffer (at least 1)
     lambda_: weight of the penalty (at least 0)
-    lambda_growth: factor of lambda per 1000 steps (above 0)
-    lambda_most: bound of a growing lambda; 0: none (at least 0)
-    penalty: lambda/2 times the sum of squares per sample, or lambda times their mean (sum_half, mean)
-    penalise: whose gradient holds the penalty (both, weights, states, none)
+    lambda_growth: lambda is multiplied by this every 1000 steps (above 0)
+    lambda_most: lambda grows no further than this; 0: no bound (at least 0)
+    penalty: sum_half: lambda/2 times the sum of squares of each sample; mean: lambda times their mean
+        (sum_half, mean)
+    penalise: which gradients contain the penalty (both, weights, states, none)
     updates: M, updates per step (at least 1)
-    order: M updates one after the other, or M gradients at common values (sequential, parallel)
-    state_rate: step size of the states; 0: they stay (at least 0)
-    state_optimizer: update rule of the states (sgd, rmsprop)
-    state_gradient: a state descends its own sample's loss, or the mean of the batch (sample, batch_mean)
-    batch: an update takes one end for all streams, or `blocks` trajectories (streams, blocks)
-    blocks: batch = blocks: trajectories of an update (at least 1)
-    collisions: batch = blocks: two gradients of one state are added, or the last one stays (add, overwrite)
-    sample: where trajectories end (uniform, newest)
-    ends: they end at steps with a target, or anywhere (weighted, all)
-    newest: the newest transition may be drawn
-    feed: the next step goes on from the buffer's state, or from a state that no update touches (buffer,
-        running)
-    write_back: states change in each of M updates, or in the last (each, last)
+    order: sequential: M updates one after the other; parallel: M gradients at the same weights and states
+        (sequential, parallel)
+    state_rate: learning rate of the stored states; 0: they do not change (at least 0)
+    state_optimizer: update rule of the stored states (sgd, rmsprop)
+    state_gradient: sample: a state follows the gradient of its own sample's loss; batch_mean: of the batch's
+        mean loss (sample, batch_mean)
+    batch: streams: an update takes one trajectory of each stream, all ending at the same step; blocks: it takes
+        `blocks` trajectories (streams, blocks)
+    blocks: batch = blocks: how many trajectories an update takes (at least 1)
+    collisions: batch = blocks: when two gradients meet at one state, add them, or keep the last (add,
+        overwrite)
+    sample: where trajectories end: anywhere in the buffer, or at its newest step (uniform, newest)
+    ends: weighted: trajectories end at steps with a target; all: at any step (weighted, all)
+    newest: whether the newest transition may be drawn
+    feed: buffer: the next step starts from the state in the buffer; running: from a state that no update
+        changes (buffer, running)
+    write_back: states change in each of the M updates, or only in the last (each, last)
     variant: plain, Decay-FPP or Random-FPP (plain, decay, random)
-    phase_steps: decay and random: steps of a phase, a fifth of the run (at least 0)
+    phase_steps: variant = decay, random: steps of a phase, usually a fifth of the run (at least 0)
     decay: variant = decay: how T falls and M rises (halving, subtractive)
-    chance: variant = random: how the chance of T steps falls (additive, multiplicative, divided)
+    chance: variant = random: how the probability of T steps falls (additive, multiplicative, divided)
     fixed: fill the buffer once, then learn from it alone
     """
 
@@ -561,7 +591,8 @@ class SlidingTBPTT(Settings):
     """The training method `sliding_tbptt` (docs/options.md).
 
     steps: T, steps of a window (at least 0)
-    start: a window starts from the stored state, or from the last state of the window before (stored, shifted)
+    start: stored: a window starts from the stored state; shifted: from the last state of the window before
+        (stored, shifted)
     """
 
     _table = 'learner'
@@ -585,32 +616,36 @@ class SlidingTBPTT(Settings):
 class TargetPropagation(Settings):
     """The training method `target_propagation` (docs/options.md).
 
-    block: B, steps of a block; it must divide the steps of a stretch (at least 0)
-    lambda_: weight of the springs; positive unless solver = pm (at least 0)
-    lambda_factor: factor of lambda after each epoch (above 0)
-    solver: alternate H, theta, duals; joint steps and duals; no duals (admm, alm, pm)
-    state_steps: steps on the free states H; alm: joint steps (at least 0)
-    theta_steps: steps on the parameters (at least 1)
-    rounds: outer iterations on a stretch (at least 1)
-    h_solver: H moves along its gradient, or targets are made in one sweep backwards (gradient, backward_sweep)
-    state_optimizer: update rule of H (sgd, momentum, adam, rmsprop, rmsprop_tf1, adagrad, adadelta, asgd)
-    state_rate: rate of H; eta of backward_sweep (at least 0)
-    state_epsilon: epsilon of H's rule; -1: its own default (at least -1)
-    state_clip: largest norm of the gradient in H; 0: off (at least 0)
-    state_reset: the moments of H start again with every stretch
-    dual: scaled dual step, or the one that the paper prints (scaled, literal)
-    dual_rate: alpha_u (at least 0)
-    dual_clip: largest norm of the gradient in U; 0: off (at least 0)
+    block: B, steps of a block; it must divide the steps of a batch (at least 0)
+    lambda_: weight of the penalty between blocks; positive unless solver = pm (at least 0)
+    lambda_factor: lambda is multiplied by this after each epoch (above 0)
+    solver: admm: alternate states H, parameters theta, duals U; alm: joint steps on H and theta, then U; pm: no
+        duals (admm, alm, pm)
+    state_steps: gradient steps on the states H; solver = alm: joint steps (at least 0)
+    theta_steps: gradient steps on the parameters (at least 1)
+    rounds: how often the solver goes over each batch (at least 1)
+    h_solver: gradient: H follows its gradient; backward_sweep: targets are computed in one sweep from the last
+        block to the first (gradient, backward_sweep)
+    state_optimizer: update rule of the states H (sgd, momentum, adam, rmsprop, rmsprop_tf1, adagrad, adadelta,
+        asgd)
+    state_rate: learning rate of H; h_solver = backward_sweep: eta (at least 0)
+    state_epsilon: epsilon of H's update rule; -1: the rule's own default (at least -1)
+    state_clip: clip the gradient of H to this norm; 0: off (at least 0)
+    state_reset: reset the optimizer of H for every batch
+    dual: the scaled step on the duals, or literally the one that the paper prints (scaled, literal)
+    dual_rate: alpha_u, the step size of the duals (at least 0)
+    dual_clip: clip the gradient of U to this norm; 0: off (at least 0)
     first_dual_epoch: duals stay zero before this epoch (at least 1)
-    dual_before_theta: H, U, theta instead of H, theta, U
-    init: H of a stretch from one run through it, from blocks that start at zero, zero, or kept for ever (batch
-        mode) (chain, zero_start, zeros, persist)
-    first_free: the state that enters a stretch is moved too
-    carry_epochs: a new epoch goes on from the last state of the one before
-    loss_scale: losses and springs are summed, or their means taken (sum, mean)
-    shard: blocks of each row that are worked on at a time; 0: all, with init = persist 256 (at least 0)
-    test_steps: steps on the state before each block that an evaluation has seen; 0: none (at least 0)
-    memory: MiB that the tables of H and U may take; 0: what the machine has (at least 0)
+    dual_before_theta: update in the order H, U, theta instead of H, theta, U
+    init: where H starts in each batch. chain: from one forward pass; zero_start: from blocks that start at
+        zero; zeros: at zero; persist: H is kept for ever (batch mode) (chain, zero_start, zeros, persist)
+    first_free: the state before the first block is optimised too
+    carry_epochs: a new epoch starts from the last state of the one before
+    loss_scale: losses and penalties are summed, or averaged (sum, mean)
+    shard: how many blocks of each row are worked on at a time; 0: all; with init = persist: 256 (at least 0)
+    test_steps: evaluations: gradient steps on the state before each block, once the block has been scored; 0:
+        none (at least 0)
+    memory: most MiB for the tables of H and U; 0: as much as the machine has (at least 0)
     """
 
     _table = 'learner'
@@ -704,13 +739,14 @@ class SGD(Settings):
     """The update rule `sgd` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
-    clip: largest norm of the gradient; 0: off (at least 0)
-    clip_value: largest size of a gradient's entry; 0: off (at least 0)
+    clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
+    clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    schedule: the rate over time (constant, factor_at, plateau, inverse_sqrt)
-    schedule_factor: the rate is multiplied by it (above 0)
-    schedule_epochs: at these epochs (at least 0)
-    schedule_patience: evaluations without improvement that are forgiven (at least 0)
+    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    schedule_factor: the rate is multiplied by this (above 0)
+    schedule_epochs: the rate is multiplied at these epochs (at least 0)
+    schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
+        least 0)
     """
 
     _table = 'optimizer'
@@ -753,14 +789,15 @@ class Momentum(Settings):
     """The update rule `momentum` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
-    clip: largest norm of the gradient; 0: off (at least 0)
-    clip_value: largest size of a gradient's entry; 0: off (at least 0)
-    momentum: mu (at least 0 and below 1)
+    clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
+    clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
+    momentum: mu, the share of the last step that is kept (at least 0 and below 1)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    schedule: the rate over time (constant, factor_at, plateau, inverse_sqrt)
-    schedule_factor: the rate is multiplied by it (above 0)
-    schedule_epochs: at these epochs (at least 0)
-    schedule_patience: evaluations without improvement that are forgiven (at least 0)
+    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    schedule_factor: the rate is multiplied by this (above 0)
+    schedule_epochs: the rate is multiplied at these epochs (at least 0)
+    schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
+        least 0)
     """
 
     _table = 'optimizer'
@@ -806,16 +843,17 @@ class Adam(Settings):
     """The update rule `adam` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
-    clip: largest norm of the gradient; 0: off (at least 0)
-    clip_value: largest size of a gradient's entry; 0: off (at least 0)
-    beta1: smoothing of the gradient (at least 0 and below 1)
-    beta2: smoothing of its square (at least 0 and below 1)
-    epsilon: -1: the rule's own default (at least -1)
+    clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
+    clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
+    beta1: share of the old mean of the gradient that is kept (at least 0 and below 1)
+    beta2: share of the old mean of its square that is kept (at least 0 and below 1)
+    epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    schedule: the rate over time (constant, factor_at, plateau, inverse_sqrt)
-    schedule_factor: the rate is multiplied by it (above 0)
-    schedule_epochs: at these epochs (at least 0)
-    schedule_patience: evaluations without improvement that are forgiven (at least 0)
+    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    schedule_factor: the rate is multiplied by this (above 0)
+    schedule_epochs: the rate is multiplied at these epochs (at least 0)
+    schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
+        least 0)
     """
 
     _table = 'optimizer'
@@ -867,15 +905,16 @@ class RMSProp(Settings):
     """The update rule `rmsprop` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
-    clip: largest norm of the gradient; 0: off (at least 0)
-    clip_value: largest size of a gradient's entry; 0: off (at least 0)
-    decay: smoothing; -1: the rule's own default (at least -1 and below 1)
-    epsilon: -1: the rule's own default (at least -1)
+    clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
+    clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
+    decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
+    epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    schedule: the rate over time (constant, factor_at, plateau, inverse_sqrt)
-    schedule_factor: the rate is multiplied by it (above 0)
-    schedule_epochs: at these epochs (at least 0)
-    schedule_patience: evaluations without improvement that are forgiven (at least 0)
+    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    schedule_factor: the rate is multiplied by this (above 0)
+    schedule_epochs: the rate is multiplied at these epochs (at least 0)
+    schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
+        least 0)
     """
 
     _table = 'optimizer'
@@ -924,15 +963,16 @@ class RMSPropTF1(Settings):
     """The update rule `rmsprop_tf1` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
-    clip: largest norm of the gradient; 0: off (at least 0)
-    clip_value: largest size of a gradient's entry; 0: off (at least 0)
-    decay: smoothing; -1: the rule's own default (at least -1 and below 1)
-    epsilon: -1: the rule's own default (at least -1)
+    clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
+    clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
+    decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
+    epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    schedule: the rate over time (constant, factor_at, plateau, inverse_sqrt)
-    schedule_factor: the rate is multiplied by it (above 0)
-    schedule_epochs: at these epochs (at least 0)
-    schedule_patience: evaluations without improvement that are forgiven (at least 0)
+    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    schedule_factor: the rate is multiplied by this (above 0)
+    schedule_epochs: the rate is multiplied at these epochs (at least 0)
+    schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
+        least 0)
     """
 
     _table = 'optimizer'
@@ -981,14 +1021,15 @@ class Adagrad(Settings):
     """The update rule `adagrad` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
-    clip: largest norm of the gradient; 0: off (at least 0)
-    clip_value: largest size of a gradient's entry; 0: off (at least 0)
-    epsilon: -1: the rule's own default (at least -1)
+    clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
+    clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
+    epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    schedule: the rate over time (constant, factor_at, plateau, inverse_sqrt)
-    schedule_factor: the rate is multiplied by it (above 0)
-    schedule_epochs: at these epochs (at least 0)
-    schedule_patience: evaluations without improvement that are forgiven (at least 0)
+    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    schedule_factor: the rate is multiplied by this (above 0)
+    schedule_epochs: the rate is multiplied at these epochs (at least 0)
+    schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
+        least 0)
     """
 
     _table = 'optimizer'
@@ -1034,15 +1075,16 @@ class Adadelta(Settings):
     """The update rule `adadelta` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
-    clip: largest norm of the gradient; 0: off (at least 0)
-    clip_value: largest size of a gradient's entry; 0: off (at least 0)
-    decay: smoothing; -1: the rule's own default (at least -1 and below 1)
-    epsilon: -1: the rule's own default (at least -1)
+    clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
+    clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
+    decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
+    epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    schedule: the rate over time (constant, factor_at, plateau, inverse_sqrt)
-    schedule_factor: the rate is multiplied by it (above 0)
-    schedule_epochs: at these epochs (at least 0)
-    schedule_patience: evaluations without improvement that are forgiven (at least 0)
+    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    schedule_factor: the rate is multiplied by this (above 0)
+    schedule_epochs: the rate is multiplied at these epochs (at least 0)
+    schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
+        least 0)
     """
 
     _table = 'optimizer'
@@ -1091,14 +1133,15 @@ class ASGD(Settings):
     """The update rule `asgd` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
-    clip: largest norm of the gradient; 0: off (at least 0)
-    clip_value: largest size of a gradient's entry; 0: off (at least 0)
+    clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
+    clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    average_from: the average begins after this update; evaluations then use it (at least 1)
-    schedule: the rate over time (constant, factor_at, plateau, inverse_sqrt)
-    schedule_factor: the rate is multiplied by it (above 0)
-    schedule_epochs: at these epochs (at least 0)
-    schedule_patience: evaluations without improvement that are forgiven (at least 0)
+    average_from: the average begins after this update; from then on evaluations use it (at least 1)
+    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    schedule_factor: the rate is multiplied by this (above 0)
+    schedule_epochs: the rate is multiplied at these epochs (at least 0)
+    schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
+        least 0)
     """
 
     _table = 'optimizer'

@@ -87,6 +87,7 @@ void check_dropout(const DropoutConfig& dropout) {
   check("between", dropout.between);
   check("output", dropout.output);
   check("logits", dropout.logits);
+  check("recurrent", dropout.recurrent);
 }
 
 /// Adds the blocks of layer `index`, named as in torch.nn. A recurrent block without numbers stays absent.

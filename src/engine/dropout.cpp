@@ -17,6 +17,10 @@ DropoutSite output_dropout(const DropoutConfig& config) { return {Purpose::dropo
 // The same purpose as the features before the head, told apart by the layer.
 DropoutSite logits_dropout(const DropoutConfig& config) { return {Purpose::dropout_output, 1, config.logits}; }
 
+DropoutSite recurrent_dropout(const DropoutConfig& config, int layer) {
+  return {Purpose::dropout_recurrent, layer, config.recurrent};
+}
+
 std::uint64_t mask_step_at(const DropoutConfig& config, const Window& window, int step) {
   return config.per_sequence ? 0 : static_cast<std::uint64_t>(window.mask_step + step);
 }

@@ -23,6 +23,8 @@ DropoutSite input_dropout(const DropoutConfig& config);
 DropoutSite between_dropout(const DropoutConfig& config, int layer);
 DropoutSite output_dropout(const DropoutConfig& config);
 DropoutSite logits_dropout(const DropoutConfig& config);
+/// The numbers of layer `layer`'s recurrent block, before the cell maps them.
+DropoutSite recurrent_dropout(const DropoutConfig& config, int layer);
 
 /// The step that a mask is indexed by: counted from the start of the mask key, or 0 with one mask per sequence.
 std::uint64_t mask_step_at(const DropoutConfig& config, const Window& window, int step);
@@ -31,6 +33,12 @@ std::uint64_t mask_step_at(const DropoutConfig& config, const Window& window, in
 /// all engines multiply by the same numbers. A pure function of its arguments; `step` comes from mask_step_at.
 template <class Real>
 void write_mask(const DropoutSite& site, std::uint64_t mask_key, std::uint64_t step, int row, std::span<Real> mask);
+
+/// The mask of a recurrent block, in the order of its numbers: the same for all rows and steps of a key.
+template <class Real>
+void write_recurrent_mask(const DropoutConfig& config, int layer, std::uint64_t mask_key, std::span<Real> mask) {
+  write_mask(recurrent_dropout(config, layer), mask_key, 0, 0, mask);
+}
 
 extern template void write_mask<float>(const DropoutSite&, std::uint64_t, std::uint64_t, int, std::span<float>);
 extern template void write_mask<double>(const DropoutSite&, std::uint64_t, std::uint64_t, int, std::span<double>);

@@ -3,7 +3,7 @@
 
 One file per cell, number of layers and head: parameters under PyTorch's names, inputs, targets, initial states,
 outputs, loss, gradients, and the losses around ten steps of Adam and of SGD. `fptt-CELL.json` is what the benchmark's
-peer makes of two sequences in three windows each. Run it again only to change the tests:
+peer makes of two sequences in three windows each; `weight_drop-CELL.json` has masks on its recurrent weights. Run it again only to change the tests:
 
     python3 tests/golden/make_golden.py
 """
@@ -143,6 +143,69 @@ def fptt_golden(cell):
     return result
 
 
+def philox(counter, key):
+    """Philox 4x32 with ten rounds: the library's random numbers, written down once more."""
+    counter, key = list(counter), list(key)
+    for _ in range(10):
+        first, second = 0xD2511F53 * counter[0], 0xCD9E8D57 * counter[2]
+        counter = [second >> 32 ^ counter[1] ^ key[0], second & 0xFFFFFFFF,
+                   first >> 32 ^ counter[3] ^ key[1], first & 0xFFFFFFFF]
+        key = [(key[0] + 0x9E3779B9) & 0xFFFFFFFF, (key[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return counter
+
+
+def mask_numbers(key, purpose, layer, share, count, step=0, row=0):
+    """0 with probability `share`, else 1 / (1 - share) as a float: the mask of src/engine/dropout.h."""
+    survivor = torch.tensor(1 / (1 - share), dtype=torch.float32).double().item()
+    words = [word for block in range((count + 3) // 4)
+             for word in philox((block, row, step, layer << 16 | purpose << 24), (key & 0xFFFFFFFF, key >> 32))]
+    return [0.0 if word < round(share * 2**32) else survivor for word in words[:count]]
+
+
+class WeightDropped(torch.nn.Module):
+    """Layers of stock cells whose recurrent matrices are masked; the masks are given."""
+
+    def __init__(self, cell, layers, masks):
+        super().__init__()
+        self.network = Network(cell, layers, "softmax").double()
+        self.masks = masks  # per layer: [rows * HIDDEN, HIDDEN]
+
+    def forward(self, inputs, state):
+        # A recurrent module multiplies by this list, which holds its parameters in the order of their names.
+        rnn = self.network.rnn
+        rnn._flat_weights = [getattr(rnn, name) * self.masks[int(name[-1])] if "weight_hh" in name
+                             else getattr(rnn, name) for name in rnn._flat_weights_names]
+        return self.network(inputs, state)
+
+
+def weight_drop_golden(cell, layers=2, share=0.5, key=0x1234567890ABCDEF):
+    """Loss and every gradient of a net whose recurrent weights are dropped by the masks of one key."""
+    torch.manual_seed(500 + list(CELLS).index(cell))
+    purpose, rows = 10, {"lstm": 4, "gru": 3}.get(cell, 1) * HIDDEN
+    masks = [torch.tensor(mask_numbers(key, purpose, layer, share, rows * HIDDEN)).double().reshape(rows, HIDDEN)
+             for layer in range(layers)]
+    model = WeightDropped(cell, layers, masks)
+    inputs = single_precision(STEPS, BATCH, INPUTS)
+    target = torch.randint(OUTPUTS["softmax"], (STEPS, BATCH))
+    tensors = [torch.zeros(layers, BATCH, HIDDEN).double() for _ in range(2 if cell == "lstm" else 1)]
+    loss = mean_loss("softmax", model(inputs, as_rnn_state(tensors))[2], target)
+    loss.backward()
+    return {
+        "cell": cell,
+        "layers": layers,
+        "head": "softmax",
+        "shape": {"steps": STEPS, "batch": BATCH, "inputs": INPUTS, "hidden": HIDDEN, "outputs": OUTPUTS["softmax"]},
+        "share": share,
+        "key": [key >> 32, key & 0xFFFFFFFF],
+        "masks": masks,
+        "inputs": inputs,
+        "target": target,
+        "parameters": {name: parameter.detach() for name, parameter in model.network.named_parameters()},
+        "loss": loss.item(),
+        "gradient": {name: parameter.grad for name, parameter in model.network.named_parameters()},
+    }
+
+
 def write(value, indent=""):
     """JSON with one row of numbers per line, so that a difference shows where it is."""
     if isinstance(value, torch.Tensor):
@@ -165,6 +228,8 @@ def main():
                 path.write_text(write(golden(cell, layers, head)) + "\n")
     for cell in ("lstm", "gru"):
         (FOLDER / f"fptt-{cell}.json").write_text(write(fptt_golden(cell)) + "\n")
+    for cell in CELLS:
+        (FOLDER / f"weight_drop-{cell}.json").write_text(write(weight_drop_golden(cell)) + "\n")
 
 
 if __name__ == "__main__":

@@ -327,7 +327,7 @@ class SlicePullBack {
     const int early = shape.recurrent_rows - shape.late_rows;
     const std::size_t hidden = tape(k).hidden;
     const float* d_gates = d_recurrent(k);
-    const bool in_place = call_.in_place && written_in_place(layer(k));
+    const bool in_place = call_.in_place && written_in_place(context_.model, layer(k));
     const bool started = started_ || (in_place && call_.add);
     float* recurrent = in_place ? call_.in_place + context_.model.parameters().block(layer(k).weight_hh).offset
                                 : sums.recurrent_weights.data();

@@ -32,6 +32,8 @@ GradientCollector::GradientCollector(const Model& model) : products_(product_ker
     }
   }
   effective_ = Array(largest);
+  const bool drops = model.config().dropout.recurrent > 0;
+  if (drops) raw_ = Array(largest);
   const int inner = model.config().head.hidden;
   if (model.encoder_weight >= 0) {
     add_block(model, Kind::encoder, 0, model.encoder_weight, model.inputs(), model.raw_inputs());
@@ -47,8 +49,8 @@ GradientCollector::GradientCollector(const Model& model) : products_(product_ker
   add_block(model, Kind::head_bias, 0, model.head_bias, model.linear_outputs(), 1);
   add_block(model, Kind::head_constants, 0, model.head_constants, model.head().constants, 1);
   const auto in_place = [](const Task& task) { return task.in_place; };
-  few_ =
-      elements_ == model.parameters().size() && elements_ <= kFewParameters && std::ranges::none_of(tasks_, in_place);
+  few_ = !drops && elements_ == model.parameters().size() && elements_ <= kFewParameters &&
+         std::ranges::none_of(tasks_, in_place);
 }
 
 void GradientCollector::prepare(std::vector<Slice>& slices) const {
@@ -76,7 +78,7 @@ void GradientCollector::add_block(const Model& model, Kind kind, int layer, int 
     task.column_stride = transposed ? all_rows / height * padded(height) : 1;
     task.from = first / height * padded(height) * stride;
     task.to = place.offset + first * width;
-    task.in_place = kind == Kind::recurrent_weights && written_in_place(model.layers()[layer]);
+    task.in_place = kind == Kind::recurrent_weights && written_in_place(model, model.layers()[layer]);
     add_task(task, std::max<std::size_t>(1, kTaskElements / width));
   }
   elements_ += place.size();
@@ -134,10 +136,22 @@ void merge_transposed(bool add, std::size_t rows, std::size_t columns, const flo
     for (std::size_t i = 0; i < columns; ++i, ++to) *to = (add ? *to : 0.0f) + from[i * column_stride + row];
 }
 
+/// The same of a share whose weights were masked; `mask` lies as `to` does.
+void merge_masked(bool add, std::size_t rows, std::size_t columns, const float* from, std::size_t stride,
+                  const float* mask, float* to) {
+  for (std::size_t row = 0; row < rows; ++row, from += stride)
+    for (std::size_t i = 0; i < columns; ++i, ++to, ++mask) *to = (add ? *to : 0.0f) + *mask * from[i];
+}
+
 }  // namespace
 
+const float* GradientCollector::mask_of(const Context& context, const PullBackArrays& call, int layer) {
+  const Array& mask = context.packed.layers[elements(layer)].mask;
+  return call.training && mask.size() > 0 ? mask.data() : nullptr;
+}
+
 void GradientCollector::run_task(const Task& task, const std::vector<Slice>& slices, bool losses, bool add,
-                                 float* gradient) const {
+                                 float* gradient, const float* mask) const {
   if (task.in_place && slices.size() == 1) return;
   float* to = gradient + task.to;
   bool started = add;
@@ -146,6 +160,8 @@ void GradientCollector::run_task(const Task& task, const std::vector<Slice>& sli
     const float* part = share(slice, task);
     if (task.column_stride > 1)
       merge_transposed(started, task.rows, task.columns, part + task.from, task.column_stride, to);
+    else if (mask)
+      merge_masked(started, task.rows, task.columns, part + task.from, task.stride, mask, to);
     else
       products_.copy_rows(started, task.rows, task.columns, part + task.from, task.stride, to, task.columns);
     started = true;
@@ -160,17 +176,22 @@ void GradientCollector::run(const Context& context, const PullBackArrays& call, 
     for (const float* number : only.flat) *gradient++ = *number;
     return;
   }
-  const auto work = [&](int i) { run_task(tasks_[i], slices, call.losses, add, gradient); };
+  const auto work = [&](int i) {
+    const Task& task = tasks_[i];
+    const float* mask = task.kind == Kind::recurrent_weights ? mask_of(context, call, task.layer) : nullptr;
+    if (mask) mask += task.to - context.model.parameters().block(context.model.layers()[task.layer].weight_hh).offset;
+    run_task(task, slices, call.losses, add, gradient, mask);
+  };
   if (elements_ < kInlineElements)
     for (std::size_t i = 0; i < tasks_.size(); ++i) work(static_cast<int>(i));
   else
     pool.run(static_cast<int>(tasks_.size()), work);
-  add_mapped(context, slices, add, gradient);
+  add_mapped(context, call, slices, add, gradient);
   if (context.model.embedding >= 0) add_embedding(context, call, slices, add, gradient);
 }
 
-void GradientCollector::add_mapped(const Context& context, const std::vector<Slice>& slices, bool add,
-                                   float* gradient) {
+void GradientCollector::add_mapped(const Context& context, const PullBackArrays& call, const std::vector<Slice>& slices,
+                                   bool add, float* gradient) {
   for (const int k : mapped_) {
     const Layer& layer = context.model.layers()[k];
     if (layer.weight_hh < 0) continue;
@@ -184,7 +205,12 @@ void GradientCollector::add_mapped(const Context& context, const std::vector<Sli
       group.from += padded(hidden) * group.stride;
       group.to += hidden * hidden;
     }
-    layer.cell->fast_map.adjoint(layer.options, layer.hidden, effective_.data(), gradient + block.offset);
+    const float* mask = mask_of(context, call, k);
+    float* to = gradient + block.offset;
+    float* d_raw = mask ? raw_.data() : to;
+    if (mask) std::fill_n(d_raw, block.size(), 0.0f);
+    layer.cell->fast_map.adjoint(layer.options, layer.hidden, effective_.data(), d_raw);
+    if (mask) merge_masked(true, 1, block.size(), d_raw, block.size(), mask, to);
   }
 }
 

@@ -50,8 +50,12 @@ class GradientCollector {
 
   void add_block(const Model& model, Kind kind, int layer, int block, int rows, int columns);
   void add_task(Task task, std::size_t step);
-  void run_task(const Task& task, const std::vector<Slice>& slices, bool losses, bool add, float* gradient) const;
-  void add_mapped(const Context& context, const std::vector<Slice>& slices, bool add, float* gradient);
+  void run_task(const Task& task, const std::vector<Slice>& slices, bool losses, bool add, float* gradient,
+                const float* mask = nullptr) const;
+  /// The mask on a layer's recurrent weights, in the order of the flat vector; null: there was none.
+  static const float* mask_of(const Context& context, const PullBackArrays& call, int layer);
+  void add_mapped(const Context& context, const PullBackArrays& call, const std::vector<Slice>& slices, bool add,
+                  float* gradient);
   void add_embedding(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
                      float* gradient) const;
   static const float* share(const Slice& slice, const Task& task);
@@ -62,6 +66,7 @@ class GradientCollector {
   bool few_ = false;          // tasks move the whole gradient, and it is short
   std::vector<int> mapped_;   // layers whose recurrent weights go through a map
   Array effective_;           // dL/d(effective weights) of the largest of them
+  Array raw_;                 // dL/d(what a mask left of the raw weights), where weights are dropped
 };
 
 }  // namespace throughtime::cpu

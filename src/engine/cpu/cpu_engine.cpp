@@ -68,13 +68,17 @@ class CpuEngine final : public HostEngine<float> {
   }
   using HostEngine::own;
 
-  /// Packs the weights unless they are packed already.
-  Context prepare(Buffer parameters) {
+  /// Packs the weights, with the masks of the window where it has them, unless they are packed already.
+  Context prepare(Buffer parameters, const Window& window, bool training) {
     const float* values = numbers(parameters);
+    std::optional<std::uint64_t> masks;
+    if (training && model_.config().dropout.recurrent > 0) masks = window.mask_key;
     if (packed_.buffer != parameters.id || packed_.version != version(parameters)) {
-      packed_.pack(model_, values);
+      packed_.pack(model_, values, masks);
       packed_.buffer = parameters.id;
       packed_.version = version(parameters);
+    } else if (packed_.masks != masks) {
+      packed_.pack_recurrent(model_, values, masks);
     }
     return {model_, packed_, products_, cells_, rows_, head_, values};
   }
@@ -92,7 +96,7 @@ class CpuEngine final : public HostEngine<float> {
 void CpuEngine::unroll(const UnrollCall& call) {
   check_unroll(model_, call);
   CpuTape& tape = own(call.tape);
-  const Context context = prepare(call.parameters);
+  const Context context = prepare(call.parameters, call.window, call.training);
   const Window& window = call.window;
   UnrollArrays arrays{window, call.training, tape.shape().keep};
   arrays.initial_state = numbers_or_null(call.initial_state);
@@ -130,7 +134,7 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   const int last = check_pull_back(model_, call, tape.steps);
   if (tape.parameters != call.parameters.id || tape.version != version(call.parameters))
     refuse("cpu", "the parameters have changed since the window was unrolled; unroll it again");
-  const Context context = prepare(call.parameters);
+  const Context context = prepare(call.parameters, call.window, tape.training);
   PullBackArrays arrays{call.window, tape.training, call.first, last};
   arrays.gradient = static_cast<bool>(call.gradient);
   arrays.losses = call.losses && call.window.targets.layout != TargetLayout::none;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engine/dropout.h"
 #include "throughtime/index.h"
 
 namespace throughtime::cpu {
@@ -118,16 +119,23 @@ PackedLayer::PackedLayer(const Layer& layer, bool needs_input_gradient) {
 }
 
 void PackedLayer::pack(const Layer& layer, const ParameterLayout& layout, const float* parameters) {
+  const float* input_weights = parameters + layout.block(layer.weight_ih).offset;
+  input.pack(input_weights);
+  if (input_back.panels() > 0) input_back.pack(input_weights);
+  pack_biases(layer, layout, parameters);
+}
+
+void PackedLayer::pack_recurrent(const Layer& layer, const float* raw, bool masked) {
   const CellShape& shape = layer.cell->shape;
-  const auto at = [&](int block) { return block < 0 ? nullptr : parameters + layout.block(block).offset; };
-  const float* input_weights = at(layer.weight_ih);
-  const float* recurrent_weights = at(layer.weight_hh);
+  const float* recurrent_weights = raw;
+  if (masked && raw) {
+    for (std::size_t i = 0; i < mask.size(); ++i) dropped.data()[i] = raw[i] * mask.data()[i];
+    recurrent_weights = dropped.data();
+  }
   if (layer.cell->fast_map.apply) {
     layer.cell->fast_map.apply(layer.options, layer.hidden, recurrent_weights, effective.data());
     recurrent_weights = effective.data();
   }
-  input.pack(input_weights);
-  if (input_back.panels() > 0) input_back.pack(input_weights);
   recurrent.pack(recurrent_weights);
   recurrent_back.pack(recurrent_weights);
   if (shape.late_rows > 0) {
@@ -136,7 +144,6 @@ void PackedLayer::pack(const Layer& layer, const ParameterLayout& layout, const 
     late.pack(late_weights);
     late_back.pack(late_weights);
   }
-  pack_biases(layer, layout, parameters);
 }
 
 void PackedLayer::pack_biases(const Layer& layer, const ParameterLayout& layout, const float* parameters) {
@@ -164,14 +171,42 @@ PackedModel::PackedModel(const Model& model) {
   const int inner = model.config().head.hidden;
   if (inner > 0) head_inner = PackedLinear(inner, model.top_hidden());
   head = PackedLinear(model.linear_outputs(), inner > 0 ? inner : model.top_hidden());
+  const bool drops = model.config().dropout.recurrent > 0;
+  for (std::size_t k = 0; drops && k < layers.size(); ++k) {
+    const int block = model.layers()[k].weight_hh;
+    if (block < 0) continue;
+    layers[k].mask = Array(model.parameters().block(block).size());
+    layers[k].dropped = Array(layers[k].mask.size());
+  }
   const auto mapped = [](const Layer& layer) { return layer.cell->fast_map.apply != nullptr; };
-  if (model.parameters().size() <= kFewParameters && std::ranges::none_of(model.layers(), mapped)) find_moves(model);
+  if (!drops && model.parameters().size() <= kFewParameters && std::ranges::none_of(model.layers(), mapped))
+    find_moves(model);
 }
 
-void PackedModel::pack(const Model& model, const float* parameters) {
-  if (moves_.empty()) return pack_all(model, parameters);
+void PackedModel::pack(const Model& model, const float* parameters, std::optional<std::uint64_t> keys) {
+  if (moves_.empty()) {
+    pack_recurrent(model, parameters, keys);
+    return pack_all(model, parameters);
+  }
   for (const Move& move : moves_) *move.to = parameters[move.from];
   for (const Move& addition : additions_) *addition.to += parameters[addition.from];
+}
+
+void PackedModel::pack_recurrent(const Model& model, const float* parameters, std::optional<std::uint64_t> keys) {
+  if (keys && drawn_ != keys) draw_masks(model, *keys);
+  for (std::size_t k = 0; k < layers.size(); ++k) {
+    const int block = model.layers()[k].weight_hh;
+    layers[k].pack_recurrent(
+        model.layers()[k], block < 0 ? nullptr : parameters + model.parameters().block(block).offset, keys.has_value());
+  }
+  masks = keys;
+}
+
+void PackedModel::draw_masks(const Model& model, std::uint64_t key) {
+  for (std::size_t k = 0; k < layers.size(); ++k)
+    write_recurrent_mask(model.config().dropout, static_cast<int>(k), key,
+                         std::span(layers[k].mask.data(), layers[k].mask.size()));
+  drawn_ = key;
 }
 
 /// Packs the numbers 1, 2, ... and looks where they are. The second bias of a joint cell is added to the first.
@@ -186,9 +221,11 @@ void PackedModel::find_moves(const Model& model) {
                      numbers.begin() + static_cast<std::ptrdiff_t>(block.offset + block.size()),
                      added.begin() + static_cast<std::ptrdiff_t>(block.offset));
   }
+  pack_recurrent(model, numbers.data(), std::nullopt);
   pack_all(model, numbers.data());
   if (reads_in_place()) return;
   note_moves(moves_);
+  pack_recurrent(model, added.data(), std::nullopt);
   pack_all(model, added.data());
   note_moves(additions_);
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/cpu/products.h"
@@ -77,13 +78,17 @@ struct PackedLinear {
 struct PackedLayer {
   PackedLayer() = default;
   PackedLayer(const Layer& layer, bool needs_input_gradient);
+  /// All but the recurrent weights.
   void pack(const Layer& layer, const ParameterLayout& layout, const float* parameters);
+  /// The recurrent weights, from the layer's raw block; `masked`: what its mask leaves of them.
+  void pack_recurrent(const Layer& layer, const float* raw, bool masked);
 
   ForwardPanels input, recurrent, late;  // without panels where the cell has no such rows
   BackwardPanels input_back, recurrent_back, late_back;
   Array input_bias;      // in the order of input's panels; a joint cell's holds both biases
   Array recurrent_bias;  // per panel: early rows, then late rows
   Array effective;       // [recurrent_rows * H, H], where the cell maps its weights
+  Array mask, dropped;   // of the raw recurrent block, where weights are dropped in training, and what is left of it
 
  private:
   void pack_biases(const Layer& layer, const ParameterLayout& layout, const float* parameters);
@@ -92,12 +97,15 @@ struct PackedLayer {
 /// All weights of a model in the order that products read them; made anew when the parameters change.
 struct PackedModel {
   explicit PackedModel(const Model& model);
-  void pack(const Model& model, const float* parameters);
+  void pack(const Model& model, const float* parameters, std::optional<std::uint64_t> masks);
+  /// The recurrent weights alone, where nothing but their masks has changed.
+  void pack_recurrent(const Model& model, const float* parameters, std::optional<std::uint64_t> masks);
 
   std::vector<PackedLayer> layers;
   PackedLinear encoder, head_inner, head;  // outputs = 0 where absent
   std::int32_t buffer = -1;                // what is packed: a buffer and its version
   std::uint64_t version = 0;
+  std::optional<std::uint64_t> masks;  // the key of the masks on the recurrent weights; none: there are none
 
  private:
   /// Number `from` of the parameters goes to `to`.
@@ -106,12 +114,14 @@ struct PackedModel {
     float* to;
   };
   void pack_all(const Model& model, const float* parameters);
+  void draw_masks(const Model& model, std::uint64_t key);
   void find_moves(const Model& model);
   void note_moves(std::vector<Move>& moves);
   bool reads_in_place();
 
   // All that packing does, number by number: for models so small that finding out what goes where costs more.
   std::vector<Move> moves_, additions_;
+  std::optional<std::uint64_t> drawn_;  // the key of the layers' masks
 };
 
 }  // namespace throughtime::cpu

@@ -55,9 +55,10 @@ struct PullBackArrays {
 };
 
 /// Whether the gradient of a layer's recurrent weights lies in a slice as in the flat vector: then a slice that has no
-/// others beside it sums it up there.
-inline bool written_in_place(const Layer& layer) {
-  return layer.weight_hh >= 0 && !layer.cell->fast_map.apply && layer.hidden % kPad == 0;
+/// others beside it sums it up there. A mask on the weights is in the way.
+inline bool written_in_place(const Model& model, const Layer& layer) {
+  return model.config().dropout.recurrent <= 0 && layer.weight_hh >= 0 && !layer.cell->fast_map.apply &&
+         layer.hidden % kPad == 0;
 }
 
 /// Carries the rows of one slice through the window.

@@ -124,16 +124,23 @@ void write_tap(const Pass& pass, const PullBackArguments& arguments, int tap, in
   arguments.tap_norms[entry] = std::sqrt(squares);
 }
 
-/// Brings the gradient of the effective recurrent matrices back to the raw parameters.
+/// Brings the gradient of the effective recurrent matrices back to the raw parameters, through their masks where the
+/// window has them.
 void add_recurrent_gradient(const Pass& pass, double* gradient) {
   for (std::size_t k = 0; k < pass.model.layers().size(); ++k) {
     const Layer& layer = pass.model.layers()[k];
     const std::vector<double>& d_effective = pass.tape.work.d_effective[k];
-    double* d_raw = pass.block_of(gradient, layer.weight_hh);
+    double* d_block = pass.block_of(gradient, layer.weight_hh);
+    const bool drops = d_block && pass.drops_weights();
+    double* d_raw = drops ? pass.tape.work.raw_weights.data() : d_block;
+    const std::vector<double>& mask = pass.tape.work.recurrent_mask[k];
+    if (drops) std::fill_n(d_raw, mask.size(), 0.0);
     if (layer.cell->reference_map.adjoint)
       layer.cell->reference_map.adjoint(layer.options, layer.hidden, d_effective.data(), d_raw);
     else if (d_raw)
       add(static_cast<int>(d_effective.size()), d_effective.data(), d_raw);
+    if (!drops) continue;
+    for (std::size_t i = 0; i < mask.size(); ++i) d_block[i] += mask[i] * d_raw[i];
   }
 }
 

@@ -122,11 +122,26 @@ void hand_out_states(const Pass& pass, int step, const UnrollOutputs& out, std::
 
 }  // namespace
 
+namespace {
+
+/// The raw recurrent weights of layer k, or what the mask of this window leaves of them.
+const double* recurrent_weights(const Pass& pass, std::size_t k) {
+  const double* raw = pass.block(pass.model.layers()[k].weight_hh);
+  if (!raw || !pass.drops_weights()) return raw;
+  std::vector<double>& mask = pass.tape.work.recurrent_mask[k];
+  std::vector<double>& left = pass.tape.work.raw_weights;
+  write_recurrent_mask(pass.model.config().dropout, static_cast<int>(k), pass.window.mask_key, std::span(mask));
+  for (std::size_t i = 0; i < mask.size(); ++i) left[i] = raw[i] * mask[i];
+  return left.data();
+}
+
+}  // namespace
+
 void make_effective_weights(const Pass& pass) {
   for (std::size_t k = 0; k < pass.model.layers().size(); ++k) {
     const Layer& layer = pass.model.layers()[k];
     std::vector<double>& effective = pass.tape.work.effective[k];
-    const double* raw = pass.block(layer.weight_hh);
+    const double* raw = recurrent_weights(pass, k);
     if (layer.cell->reference_map.apply)
       layer.cell->reference_map.apply(layer.options, layer.hidden, raw, effective.data());
     else if (raw)

@@ -18,6 +18,8 @@ struct Pass {
   double* block_of(double* gradient, int index) const {
     return index < 0 || !gradient ? nullptr : gradient + model.parameters().block(index).offset;
   }
+  /// Whether the weights of this pass are dropped ones.
+  bool drops_weights() const { return tape.training && model.config().dropout.recurrent > 0; }
   /// The state that step `step` starts from: what the step before left, or zeros at a reset.
   const double* state_before(int step, int row) const {
     return window.resets_at(step, row) ? tape.work.zero_state.data() : tape.state(step, row);

@@ -29,6 +29,9 @@ Workspace::Workspace(const Model& model, int batch) {
     const std::size_t matrix = elements(shape.recurrent_rows, layer.hidden) * layer.hidden;
     effective.emplace_back(matrix);
     d_effective.emplace_back(matrix);
+    const bool drops = model.config().dropout.recurrent > 0 && layer.weight_hh >= 0;
+    recurrent_mask.emplace_back(drops ? model.parameters().block(layer.weight_hh).size() : 0);
+    if (raw_weights.size() < recurrent_mask.back().size()) raw_weights.resize(recurrent_mask.back().size());
     input_width = std::max(input_width, layer.inputs);
     input_rows = std::max(input_rows, shape.input_rows * layer.hidden);
     recurrent_rows = std::max(recurrent_rows, shape.recurrent_rows * layer.hidden);
@@ -52,9 +55,11 @@ Workspace::Workspace(const Model& model, int batch) {
 std::size_t Workspace::bytes() const {
   std::size_t numbers = 0;
   for (const auto& matrix : effective) numbers += 2 * matrix.size();
-  for (const auto* vector : {&zero_state, &raw_input, &d_raw_input, &mask, &input_gates, &d_input_gates,
-                             &recurrent_gates, &d_recurrent_gates, &d_gated, &d_inputs, &features, &d_features, &inner,
-                             &d_inner, &outputs, &d_outputs, &target, &d_state, &d_before})
+  for (const auto& mask : recurrent_mask) numbers += mask.size();
+  for (const auto* vector :
+       {&raw_weights,     &zero_state,        &raw_input, &d_raw_input, &mask,     &input_gates, &d_input_gates,
+        &recurrent_gates, &d_recurrent_gates, &d_gated,   &d_inputs,    &features, &d_features,  &inner,
+        &d_inner,         &outputs,           &d_outputs, &target,      &d_state,  &d_before})
     numbers += vector->size();
   return numbers * sizeof(double);
 }

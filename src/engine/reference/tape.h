@@ -28,6 +28,8 @@ struct Workspace {
   std::size_t bytes() const;
 
   std::vector<std::vector<double>> effective, d_effective;  // per layer: recurrent matrix [recurrent_rows * H, H]
+  std::vector<std::vector<double>> recurrent_mask;          // per layer: of its raw block, where weights are dropped
+  std::vector<double> raw_weights;                          // the largest of those blocks, or its gradient
   std::vector<double> zero_state;                           // [S]: the state before a reset step
   std::vector<double> raw_input, d_raw_input;               // [raw_inputs]
   std::vector<double> mask;                                 // the widest site

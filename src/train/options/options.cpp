@@ -33,54 +33,61 @@ void describe(ModelOptions& config, OptionList& list) {
   list.add("hidden", config.hidden, "hidden units of every layer, or one width for each",
            between(1, LayerConfig::largest_hidden));
   list.add("layers", config.layers, "number of layers", between(1, 64));
-  list.add("step", config.cell_options.step, "epsilon, the step size", above(0));
+  list.add("step", config.cell_options.step, "epsilon, the step size of the cell", above(0));
   list.used_by(UserKind::cell, readers_of(all_cells(), "step"));
-  list.add("diffusion", config.cell_options.diffusion, "gamma, the diffusion", at_least(0));
+  list.add("diffusion", config.cell_options.diffusion, "gamma, the diffusion of the cell", at_least(0));
   list.used_by(UserKind::cell, readers_of(all_cells(), "diffusion"));
-  list.add("embedding", config.embedding, "width of token embeddings; 0: tokens enter one-hot", between(0, 65536));
-  list.add("tied", config.tied, "the output matrix is the embedding matrix");
+  list.add("embedding", config.embedding, "width of the token embedding; 0: tokens are one-hot", between(0, 65536));
+  list.add("tied", config.tied, "use the embedding matrix as the output matrix too");
   list.add("encoder", config.encoder, "width of a linear encoder before the first layer; 0: none", between(0, 65536));
   list.add("head_hidden", config.head_hidden, "width of a linear layer before the output; 0: none", between(0, 65536));
   list.add_name("head", config.head, "a forecast with a band instead of one number; empty: the task's own head",
                 {"", "quantile", "gaussian"});
   list.used_by(UserKind::command, {"train"});
-  list.add("levels", config.levels, "levels of the quantiles, and of a gaussian's band", between(0, 1));
+  list.add("levels", config.levels, "levels of the quantiles; for gaussian, of its band", between(0, 1));
   list.used_by(UserKind::command, {"train"});
-  list.add("dropout_input", config.dropout.input, "share of dropped inputs of the first layer", below_one(0));
-  list.add("dropout_between", config.dropout.between, "share of dropped outputs between layers", below_one(0));
-  list.add("dropout_output", config.dropout.output, "share of dropped outputs of the last layer", below_one(0));
-  list.add("dropout_per_sequence", config.dropout.per_sequence,
-           "one dropout mask for a whole sequence instead of one per step");
-  list.add("dropout_logits", config.dropout.logits, "share of dropped outputs of the head, before the loss",
+  list.add("dropout_input", config.dropout.input, "dropout of the first layer's inputs: the share that is dropped",
            below_one(0));
+  list.add("dropout_between", config.dropout.between, "dropout between layers: the share that is dropped",
+           below_one(0));
+  list.add("dropout_output", config.dropout.output, "dropout of the last layer's outputs: the share that is dropped",
+           below_one(0));
+  list.add("dropout_per_sequence", config.dropout.per_sequence,
+           "draw one dropout mask for a whole sequence instead of one per step");
+  list.add("dropout_logits", config.dropout.logits,
+           "dropout of the head's outputs, before the loss: the share that is dropped", below_one(0));
   list.add("dropout_logits_always", config.dropout.logits_always,
-           "dropout_logits in evaluations too, as FPTT's released code has it");
-  list.add("initialise", config.initialise.rule, "rule for the first weights");
+           "apply dropout_logits in evaluations too, as FPTT's released code does");
+  list.add(
+      "dropout_recurrent", config.dropout.recurrent,
+      "weight drop: the share of recurrent weights that is dropped, with one mask for all rows and steps of a sequence",
+      below_one(0));
+  list.add("initialise", config.initialise.rule, "rule for the initial weights");
   list.add("initialise_input", config.initialise.input, "rule for the embedding and the encoder");
   list.add("initialise_head", config.initialise.head, "rule for the head, unless its matrix is tied to the embedding");
-  list.add("initialise_range", config.initialise.range, "weights in +- this", at_least(0));
+  list.add("initialise_range", config.initialise.range, "weights are drawn between minus and plus this", at_least(0));
   list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::uniform))});
   list.add("recurrent_scale", config.initialise.recurrent_scale, "scale of the recurrent weights", at_least(0));
   list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::antisymmetric))});
-  list.add("forget_bias", config.initialise.forget_bias, "added to the forget gate's first bias");
+  list.add("forget_bias", config.initialise.forget_bias, "this is added to the forget gate's bias at the start");
 }
 
 void describe_rule(OptimizerConfig& rule, OptionList& list) {
   const auto read_by = [&](std::string_view field) {
     list.used_by(UserKind::optimizer, readers_of(all_optimizers(), field));
   };
-  list.add("momentum", rule.momentum, "mu", below_one(0));
+  list.add("momentum", rule.momentum, "mu, the share of the last step that is kept", below_one(0));
   read_by("momentum");
-  list.add("beta1", rule.beta1, "smoothing of the gradient", below_one(0));
+  list.add("beta1", rule.beta1, "share of the old mean of the gradient that is kept", below_one(0));
   read_by("beta1");
-  list.add("beta2", rule.beta2, "smoothing of its square", below_one(0));
+  list.add("beta2", rule.beta2, "share of the old mean of its square that is kept", below_one(0));
   read_by("beta2");
-  list.add("decay", rule.decay, "smoothing; -1: the rule's own default", below_one(-1));
+  list.add("decay", rule.decay, "share of the old mean square that is kept; -1: the rule's own default", below_one(-1));
   read_by("decay");
-  list.add("epsilon", rule.epsilon, "-1: the rule's own default", at_least(-1));
+  list.add("epsilon", rule.epsilon, "added to the denominator; -1: the rule's own default", at_least(-1));
   read_by("epsilon");
   list.add("weight_decay", rule.weight_decay, "this times the weights is added to the gradient", at_least(0));
-  list.add("average_from", rule.average_from, "the average begins after this update; evaluations then use it",
+  list.add("average_from", rule.average_from, "the average begins after this update; from then on evaluations use it",
            at_least(1));
   read_by("average_from");
 }
@@ -93,46 +100,48 @@ void describe(OptimizerOptions& config, OptionList& list) {
   };
   list.add_name("name", config.rule.name, "update rule", names_of_rows(all_optimizers()));
   list.add("rate", config.rate, "learning rate", at_least(0));
-  list.add("clip", config.clip.norm, "largest norm of the gradient; 0: off", at_least(0));
-  list.add("clip_value", config.clip.value, "largest size of a gradient's entry; 0: off", at_least(0));
+  list.add("clip", config.clip.norm, "a gradient with a larger norm is scaled down to this norm; 0: off", at_least(0));
+  list.add("clip_value", config.clip.value, "each entry of the gradient is clipped to this size; 0: off", at_least(0));
   describe_rule(config.rule, list);
-  list.add("schedule", config.schedule.rule, "the rate over time");
-  list.add("schedule_factor", config.schedule.factor, "the rate is multiplied by it", above(0));
+  list.add("schedule", config.schedule.rule, "how the rate changes over time");
+  list.add("schedule_factor", config.schedule.factor, "the rate is multiplied by this", above(0));
   of_schedules({ScheduleRule::factor_at, ScheduleRule::plateau});
-  list.add("schedule_epochs", config.schedule.epochs, "at these epochs", at_least(0));
+  list.add("schedule_epochs", config.schedule.epochs, "the rate is multiplied at these epochs", at_least(0));
   of_schedules({ScheduleRule::factor_at});
-  list.add("schedule_patience", config.schedule.patience, "evaluations without improvement that are forgiven",
-           at_least(0));
+  list.add("schedule_patience", config.schedule.patience,
+           "this many evaluations in a row may bring no improvement before the rate is multiplied", at_least(0));
   of_schedules({ScheduleRule::plateau});
 }
 
 void describe(TrainOptions& config, OptionList& list) {
   list.add("seed", config.seed, "seed of every random number", at_least(0));
-  list.add("iterations_per_epoch", config.iterations_per_epoch, "generated tasks and streams: what counts as one epoch",
-           at_least(1));
+  list.add("iterations_per_epoch", config.iterations_per_epoch,
+           "generated tasks and streams: iterations that count as one epoch", at_least(1));
   const OptionList::Scope batches(list, "", {{UserKind::command, {"train"}}});
   list.add("iterations", config.iterations, "batches to learn from", at_least(1));
-  list.add("epochs", config.epochs, "passes over the training data instead of train.iterations; 0: off", at_least(0));
+  list.add("epochs", config.epochs, "epochs to train for, instead of train.iterations; 0: off", at_least(0));
   list.add("batch", config.batch, "sequences in a batch", between(1, 65536));
   list.add("evaluate_every", config.evaluate_every, "iterations between validations; 0: only the test at the end",
            at_least(0));
   list.add("evaluate_batches", config.evaluate_batches, "generated tasks: batches of one evaluation", at_least(1));
-  list.add("patience", config.patience, "stop after this many validations in a row without a better one; 0: never",
+  list.add("patience", config.patience, "stop after this many validations in a row without an improvement; 0: never",
            at_least(0));
-  list.add("report_every", config.report_every, "iterations between looks at the training loss", at_least(1));
+  list.add("report_every", config.report_every, "iterations between reports of the training loss", at_least(1));
 }
 
 void describe(RunOptions& config, OptionList& list) {
-  list.add("name", config.name, "name in tables; empty: the configuration file's");
-  list.add_name("engine", config.engine, "what computes; auto: the GPU where it will be faster", engine_choices());
+  list.add("name", config.name, "name of the run in tables; empty: that of the configuration file");
+  list.add_name("engine", config.engine,
+                "what computes; auto: the GPU if it is likely to be faster, else the processor", engine_choices());
   list.add("threads", config.threads, "threads of the engine; 0: one per core, shared by the ranks of a machine",
            between(0, 1024));
   list.add("directory", config.directory, "where the run's files go; empty: runs/NAME");
   list.add("checkpoint_every", config.checkpoint_every,
-           "iterations between checkpoints; 0: only at the end, at a stop and at a better validation", at_least(0));
+           "iterations between checkpoints; 0: only at the end, when the run is stopped, and when validation improves",
+           at_least(0));
   list.used_by(UserKind::command, {"train"});
   list.add("rank_timeout", config.rank_timeout,
-           "several ranks: seconds that one waits for the others before the run ends; 0: for ever", at_least(0));
+           "several ranks: a rank waits this many seconds for the others, then the run ends; 0: for ever", at_least(0));
   list.used_by(UserKind::command, {"train"});
 }
 
@@ -140,21 +149,23 @@ void describe(StreamOptions& config, OptionList& list) {
   list.add("format", config.format,
            "CSV, JSON lines or raw little-endian float32 (task.series.channels numbers a row)");
   list.add("id", config.id, "column that says which stream a row belongs to; empty: there is one stream");
-  list.add("slots", config.slots, "streams at once; a new one takes the slot of the one that has been silent longest",
+  list.add("slots", config.slots,
+           "how many streams are learned from at once; one more replaces the stream that has been silent longest",
            between(1, 65536));
   list.add("difference", config.difference,
            "the model predicts how much a target changes over the horizon, not what it becomes");
   list.add("scaling", config.scales.scaling,
-           "task.series.standardise: what running means and deviations make of the past (docs/streams.md)");
-  list.add("scale_memory", config.scales.memory, "robust and forgetting scales: rows that they remember",
-           at_least(100));
+           "with task.series.standardise: how running means and deviations are computed (docs/streams.md)");
+  list.add("scale_memory", config.scales.memory,
+           "scaling = robust, forgetting: rows that means and deviations remember", at_least(100));
   list.add("scale_rows", config.scales.rows,
-           "task.series.standardise: rows after which means and deviations stay as they are; 0: they go on",
+           "with task.series.standardise: means and deviations are fixed after this many rows; 0: they keep changing",
            at_least(0));
-  list.add("on_error", config.on_error, "a row that cannot be read is reported and skipped, or ends the run");
-  list.add("rolling", config.rolling, "rows of the rolling error", between(1, 1e6));
+  list.add("on_error", config.on_error, "a row that cannot be read is reported; then skip it, or stop the run");
+  list.add("rolling", config.rolling, "rows over which the rolling error is averaged", between(1, 1e6));
   list.add("warn_rows", config.warn_rows,
-           "rows worse than the last value by a tenth or more, after which a warning says so; 0: never", at_least(0));
+           "warn when forecasts were worse than the last value by a tenth or more over this many rows; 0: never",
+           at_least(0));
   list.add("metrics_every", config.metrics_every, "rows between lines of metrics.jsonl", at_least(1));
   list.add("checkpoint_seconds", config.checkpoint_seconds,
            "seconds between checkpoints; 0: only at the end and at signals", at_least(0));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "learners/fptt/support.h"
+#include "learners/state_editor.h"
 #include "support/numeric.h"
 
 namespace throughtime::testing {
@@ -28,6 +29,41 @@ TEST_P(FpttUpdate, TheAverageIsTheIterateMinusHalfTheLastMultiplierOverAlpha) {
       EXPECT_LT(relative_error(run.read(run.average), wanted), GetParam() == "reference" ? 1e-12 : 1e-6) << rule;
       before = run.read(run.multiplier);
     }
+  }
+}
+
+TEST_P(FpttUpdate, IdentitiesHoldOfRawWeightsUnderWeightDrop) {
+  // I1, I2 and I3 with b = 1/2: W-bar' = W' - lambda / (2 alpha), lambda'' = lambda' - lambda / 2 - alpha (W'' - W'),
+  // and so |W - W-bar| = |lambda of the window before| / (2 alpha). Masks differ from window to window.
+  constexpr double alpha = 0.5;
+  ProblemSpec spec{.model = stack_of("lstm", {5, 4}), .steps = 4, .batch = 3};
+  spec.model.dropout.recurrent = 0.5;
+  Problem problem = random_problem(spec);
+  const auto engine = make_engine(*problem.model, {.name = GetParam(), .threads = 2, .communicator = nullptr});
+  Trainee trainee = make_trainee(*engine, problem.parameters, optimizer("adam"), {.value = 0, .norm = 1});
+  const auto learner = make_learner(fptt(1, FpttForm::lambda, alpha), trainee, {problem.window.steps, 3});
+  const std::size_t size = problem.parameters.size();
+  std::vector<double> w = problem.parameters, lambda(size), before(size);
+  for (std::uint64_t window = 0; window < 6; ++window) {
+    problem.window.mask_key = window;
+    learner->learn(problem.window, constant(0.05));
+    StateEditor state;
+    learner->archive(state);
+    const auto moved = engine->read(trainee.parameters);
+    std::vector<double> average = moved, filtered = lambda, distance = moved, half = lambda;
+    for (std::size_t k = 0; k < size; ++k) {
+      average[k] -= lambda[k] / (2 * alpha);
+      filtered[k] -= before[k] / 2 + alpha * (moved[k] - w[k]);
+      distance[k] -= state.buffers["average"][k];
+      half[k] /= 2 * alpha;
+    }
+    const double close = GetParam() == "reference" ? 1e-12 : 1e-5;
+    EXPECT_LT(relative_error(state.buffers["average"], average), close) << window;
+    EXPECT_LT(relative_error(state.buffers["multiplier"], filtered), close) << window;
+    EXPECT_NEAR(norm(distance), norm(half), close * norm(moved)) << window;
+    w = moved;
+    before = lambda;
+    lambda = state.buffers["multiplier"];
   }
 }
 
