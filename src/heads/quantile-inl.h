@@ -12,8 +12,18 @@
 
 THROUGHTIME_FORMULAS_BEGIN
 
-/// z = [quantiles of all targets at the first level, at the second, ...]. The mean over them of l (y - z) above the
-/// quantile and (1 - l) (z - y) below it. A few numbers per row: double for both twins.
+/// The pinball loss of one quantile: l (y - z) above it and (1 - l) (z - y) below it.
+struct PinballFormula {
+  double loss, d_z;
+
+  static THROUGHTIME_INLINE PinballFormula of(double z, double target, double level) {
+    const double above = target - z, slope = above < 0 ? level - 1 : level;
+    return {slope * above, -slope};
+  }
+};
+
+/// z = [quantiles of all targets at the first level, at the second, ...]. The mean over them of the pinball loss. A few
+/// numbers per row: double for both twins.
 struct Quantile {
   static constexpr HeadShape shape = {.target = TargetKind::values, .band = HeadBand::quantiles};
 
@@ -24,11 +34,10 @@ struct Quantile {
     const double share = 1.0 / outputs;
     double sum = 0;
     for (std::size_t i = 0; i < elements(outputs); ++i) {
-      const double level = target.levels[i / targets];
-      const double above = static_cast<double>(target.values[i % targets]) - static_cast<double>(z[i]);
-      const double slope = above < 0 ? level - 1 : level;
-      sum += slope * above;
-      if (d_z) d_z[i] = static_cast<Real>(-slope * weight * share);
+      const auto one = PinballFormula::of(static_cast<double>(z[i]), static_cast<double>(target.values[i % targets]),
+                                          target.levels[i / targets]);
+      sum += one.loss;
+      if (d_z) d_z[i] = static_cast<Real>(one.d_z * weight * share);
     }
     return share * sum;
   }

@@ -177,10 +177,12 @@ struct HeadCase {
   Floats z, values, weights;
   std::vector<std::int32_t> labels;
   Floats constants = {-0.4f};
+  Doubles levels = {0.05, 0.5, 0.8};
 
   HeadCase(const HeadType& type, int classes, bool distribution) : outputs(classes + type.beside) {
     labelled = takes_label(type.target) && !distribution;
-    target_width = type.target == TargetKind::label_and_interval ? 1 : labelled ? 0 : outputs;
+    outputs *= type.outputs_per_target(levels.size());
+    target_width = type.target == TargetKind::label_and_interval ? 1 : labelled ? 0 : classes;
     z = normals(elements(rows, outputs), elements(classes), 2);
     weights = normals(elements(rows), 3);
     for (const float y : normals(elements(rows, target_width), 4)) values.push_back(std::min(1.0f, std::abs(y)));
@@ -201,7 +203,7 @@ void expect_reference_rows(const HeadType& type, const HeadCase& given, const Fl
     if (type.constants > 0) z.back() = given.constants[0];
     const auto first = given.values.begin() + row * given.target_width;
     const Doubles values(first, first + given.target_width);
-    const RowTarget<double> target{given.labels[elements(row)], values.empty() ? nullptr : values.data()};
+    const RowTarget<double> target{given.labels[elements(row)], values.empty() ? nullptr : values.data(), given.levels};
     const double weight = given.weights[elements(row)];
     const bool right = std::max_element(z.begin(), z.end()) - z.begin() == target.label;
     EXPECT_EQ(correct[elements(row)], right ? given.weights[elements(row)] : 0.0f);
@@ -227,6 +229,8 @@ void expect_reference_head(const char* name, int classes, bool distribution, boo
   if (given.target_width > 0) loss.values = given.values.data();
   loss.weights = given.weights.data();
   loss.constant_values = given.constants.data();
+  loss.levels = static_cast<int>(given.levels.size());
+  loss.level_values = given.levels.data();
   loss.z = d_z.data();
   loss.d_z = 1;
   loss.losses = losses.data();
@@ -247,6 +251,8 @@ TEST(CudaBodies, AreTheReferenceHeads) {
       expect_reference_head<DevicePointProcess>("point_process", classes, false, staged);
       expect_reference_head<DeviceSeparable<SquaredError>>("regression", classes, false, staged);
       expect_reference_head<DeviceSeparable<NegativeLogLikelihood>>("bernoulli", classes, false, staged);
+      expect_reference_head<DeviceGaussian>("gaussian", classes, false, staged);
+      expect_reference_head<DeviceQuantile>("quantile", classes, false, staged);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "engine/cuda/counts.h"
 #include "engine/cuda/engine_class.h"
 #include "engine/cuda/kernels/vectors.h"
+#include "engine/device_facts.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
@@ -37,6 +38,15 @@ int choose_device(const EngineConfig& config) {
   return device;
 }
 
+/// The levels of a head of quantiles, on the device.
+DeviceArray<double> levels_of(const Model& model) {
+  if (model.head().band != HeadBand::quantiles) return {};
+  const std::vector<double>& levels = model.config().head.levels;
+  DeviceArray<double> copy(levels.size());
+  check(cudaMemcpy(copy.data(), levels.data(), copy.bytes(), cudaMemcpyHostToDevice), "levels of the head");
+  return copy;
+}
+
 }  // namespace
 
 CudaOptimizer::CudaOptimizer(Engine& engine, const OptimizerConfig& optimizer, std::size_t size)
@@ -61,8 +71,11 @@ CudaEngine::CudaEngine(const Model& model, EngineConfig config)
       recorder_(executor_, limits()),
       staging_(model, recorder_),
       head_(find_device_head(model.head().name.c_str())),
+      levels_(levels_of(model)),
       partials_(elements(8, most_partials)) {
   if (!head_) refuse("cuda", "the head '{}' has no device kernels; use run.engine=cpu", model.head().name);
+  if (const std::string option = option_without_device_kernels(model); !option.empty())
+    refuse("cuda", "{} has no device kernels; use run.engine=cpu", option);
   for (const Layer& layer : model.layers()) {
     const DeviceCell* cell = layer.cell->device ? layer.cell->device() : find_device_cell(layer.cell->name);
     if (!cell)

@@ -186,6 +186,7 @@ class CudaEngine final : public Engine {
   Staging staging_;
   std::vector<LayerKernels> cells_;
   const DeviceHead* head_ = nullptr;
+  DeviceArray<double> levels_;  // of the head's quantiles
   std::vector<Slot> buffers_;
   DeviceArray<double> partials_;  // of dot and update
   mutable PinnedBytes transfer_;  // of read and write

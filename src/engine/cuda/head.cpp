@@ -66,6 +66,8 @@ void CudaEngine::score(const Pass& pass, const HeadRows& rows, bool d_z, float* 
   loss.outputs = model_.outputs();
   loss.constants = model_.head_constants >= 0 ? model_.head().constants : 0;
   loss.constant_values = block(pass, model_.head_constants);
+  loss.levels = static_cast<int>(levels_.size());
+  loss.level_values = levels_.data();
   loss.labels = staged.labels ? staged.labels + rows.first : nullptr;
   loss.target_stride = staged.target_width;
   loss.values = staged.values;

@@ -78,6 +78,8 @@ constexpr Row heads[] = {
     {"regression", &device_head<DeviceSeparable<SquaredError>>},
     {"bernoulli", &device_head<DeviceSeparable<NegativeLogLikelihood>>},
     {"point_process", &device_head<DevicePointProcess>},
+    {"quantile", &device_head<DeviceQuantile>},
+    {"gaussian", &device_head<DeviceGaussian>},
 };
 
 constexpr int sum_threads = 1024;

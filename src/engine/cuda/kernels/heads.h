@@ -26,6 +26,8 @@ struct HeadLoss {
   const std::int32_t* value_entry = nullptr;  // [n], or null: i
   const float* weights = nullptr;             // [n]
   const float* constant_values = nullptr;     // [constants]
+  int levels = 0;                             // of quantiles; 0: none
+  const double* level_values = nullptr;       // [levels]
   float* z = nullptr;                         // [n, outputs]; where `d_z` is set it becomes weight * dloss/dz
   int d_z = 0;
   float* losses = nullptr;   // out [n], or null

@@ -22,7 +22,9 @@ struct Access;
 }  // namespace throughtime::cuda
 
 #include "heads/bernoulli-inl.h"
+#include "heads/gaussian-inl.h"
 #include "heads/interval_loss-inl.h"
+#include "heads/quantile-inl.h"
 #include "heads/regression-inl.h"
 
 namespace throughtime::cuda {
@@ -251,6 +253,57 @@ struct DeviceSeparable {
       }
     });
   }
+};
+
+/// A mean over targets or quantiles of a formula in double. What a lane reads of z no other lane writes.
+struct DeviceGaussian {
+  static constexpr bool stages = false;
+
+  template <class Group>
+  static THROUGHTIME_INLINE void loss(const Group& group, const HeadLoss& call, std::size_t row, float*) {
+    const HeadRow here(call, row);
+    const int targets = call.outputs / 2;
+    const double share = 1.0 / targets;
+    double sum = 0;
+    for (int i = group.lane; i < targets; i += group.lanes) {
+      const auto one = GaussianFormula::of(here.z[i], here.z[targets + i], here.values[i]);
+      sum += one.loss;
+      if (!call.d_z) continue;
+      here.z[i] = static_cast<float>(one.d_mean * here.weight * share);
+      here.z[targets + i] = static_cast<float>(one.d_raw * here.weight * share);
+    }
+    sum = group.sum(sum);
+    if (group.lane == 0) write_row(call, row, share * sum, false, 0.0f);
+  }
+  template <class Group>
+  static THROUGHTIME_INLINE void predict(const Group& group, const HeadPredict& call, std::size_t row, float*) {
+    const int targets = call.outputs / 2;
+    float* raw = call.z + row * call.outputs + targets;
+    for (int i = group.lane; i < targets; i += group.lanes)
+      raw[i] = static_cast<float>(GaussianFormula::deviation(raw[i]));
+  }
+};
+
+struct DeviceQuantile {
+  static constexpr bool stages = false;
+
+  template <class Group>
+  static THROUGHTIME_INLINE void loss(const Group& group, const HeadLoss& call, std::size_t row, float*) {
+    const HeadRow here(call, row);
+    const int targets = call.outputs / call.levels;
+    const double share = 1.0 / call.outputs;
+    double sum = 0;
+    for (int i = group.lane; i < call.outputs; i += group.lanes) {
+      const auto one = PinballFormula::of(here.z[i], here.values[i % targets], call.level_values[i / targets]);
+      sum += one.loss;
+      if (call.d_z) here.z[i] = static_cast<float>(one.d_z * here.weight * share);
+    }
+    sum = group.sum(sum);
+    if (group.lane == 0) write_row(call, row, share * sum, false, 0.0f);
+  }
+  /// They are quantiles as they are.
+  template <class Group>
+  static THROUGHTIME_INLINE void predict(const Group&, const HeadPredict&, std::size_t, float*) {}
 };
 
 }  // namespace throughtime::cuda
