@@ -12,6 +12,7 @@
 #include "engine_names.h"
 #include "job_line.h"
 #include "reproduce/atlas.h"
+#include "reproduce/claim_tables.h"
 #include "reproduce/cost.h"
 #include "reproduce/programme.h"
 #include "reproduce/sweep_runs.h"
@@ -27,8 +28,8 @@ struct ReproduceArguments {
   std::string experiments = "experiments";
   std::string scale{name_of(Scale::quick)};
   ReproduceRequest request;
-  bool all = false, list = false, atlas = false, keys = false, estimate = false, store = false, quiet = false,
-       checkpoints = false;
+  std::string atlas;  // the directory of its pages
+  bool all = false, list = false, keys = false, estimate = false, store = false, quiet = false, checkpoints = false;
 
   std::filesystem::path results() const { return std::filesystem::path(experiments) / "results"; }
 };
@@ -39,8 +40,7 @@ void require_engine(const std::string& engine) {
     refuse("reproduce", "this build has no engine '{}'; --engine takes {}", engine, usable_engine_names());
 }
 
-/// On stdout, which belongs to the atlas where one is asked for.
-void print_verdicts(const Undertaking& task, const StoredResult& stored, bool atlas) {
+void print_verdicts(const Undertaking& task, const StoredResult& stored) {
   Table table({{"verdict", false}, {"claim, and its rules", false}});
   for (const Claim& claim : task.spec.claims) {
     const Verdict verdict = judge(task.spec, claim, stored);
@@ -53,9 +53,7 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored, bool at
     for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
       table.add_row({"", fmt::format("{}: {}{}", row[1], row[0], row[3].empty() ? "" : ", p " + row[3])});
   }
-  const std::string title = fmt::format("{}, {}\n", task.spec.name, scale_text(task.scale));
-  if (atlas) std::fputs((title + table.text(style_of(STDERR_FILENO))).c_str(), stderr);
-  if (!atlas) show("{}{}", title, table.text(style_of(STDOUT_FILENO)));
+  show("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
 }
 
 /// Runs the sweep of a result, if it has one, and tells what it chose; false where a run has no answer.
@@ -85,13 +83,14 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   write_down(task, reproduction);
   if (arguments.store && reproduction.complete && !store(task, reproduction, arguments.results()))
     tell("curves of claims that did not hold need gnuplot; none were kept\n");
-  print_verdicts(task, reproduction.stored, arguments.atlas);
+  print_verdicts(task, reproduction.stored);
   if (std::filesystem::exists(task.report())) tell("wrote {}\n", task.report().string());
   return reproduction.complete;
 }
 
-void print_atlas(const ReproduceArguments& arguments) {
-  fmt::print("{}", atlas_of(find_results(arguments.experiments), arguments.results()));
+void make_atlas(const ReproduceArguments& arguments) {
+  for (const std::filesystem::path& page : write_atlas(arguments.experiments, arguments.atlas))
+    tell("wrote {}\n", page.string());
 }
 
 /// What --all runs, and in which order; says beforehand what it does not run.
@@ -121,7 +120,7 @@ void reproduce_all(const std::vector<ResultSpec>& specs, const ReproduceArgument
       unanswered.push_back(spec.name);
     }
   }
-  if (arguments.atlas) print_atlas(arguments);
+  if (!arguments.atlas.empty()) make_atlas(arguments);
   if (!unanswered.empty())
     fail("reproduce", "not every run of {} has an answer; the same command tries them again",
          fmt::join(unanswered, ", "));
@@ -174,13 +173,15 @@ std::vector<ResultSpec> chosen(const ReproduceArguments& arguments) {
 
 void answer(ReproduceArguments& arguments) {
   require_engine(arguments.request.engine);
+  if (!arguments.atlas.empty() && !arguments.store && (arguments.all || !arguments.names.empty()))
+    refuse("reproduce", "--atlas shows what is stored: with results to run it needs --store");
   arguments.request.scale = choice_of<Scale>(arguments.scale, "reproduce", "scale");
   if (arguments.keys) {
     show("{}", result_keys_markdown());
   } else if (arguments.list) {
     list(arguments);
-  } else if (arguments.atlas && !(arguments.store && (arguments.all || !arguments.names.empty()))) {
-    print_atlas(arguments);
+  } else if (!arguments.atlas.empty() && !arguments.all && arguments.names.empty()) {
+    make_atlas(arguments);
   } else if (arguments.estimate) {
     estimate(arguments.all ? find_results(arguments.experiments) : chosen(arguments), arguments);
   } else if (arguments.all) {
@@ -229,8 +230,11 @@ void add_reproduce_command(CLI::App& app) {
       ->type_name("ARM,...")
       ->excludes(all)
       ->excludes(estimate);
-  command->add_flag("--atlas", arguments->atlas,
-                    "Print the page of all results instead (docs/reproduction.md); with --store, after the runs");
+  command
+      ->add_option("--atlas", arguments->atlas,
+                   "Write the pages of all stored results: reproduction.md, and one for each paper in reproduction/; "
+                   "with --store, after the runs")
+      ->type_name("DIRECTORY");
   command->add_flag("--keys", arguments->keys, "Print what a [result] table may say instead");
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");
   command->callback([arguments] { answer(*arguments); });

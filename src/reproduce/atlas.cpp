@@ -5,23 +5,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
-#include <map>
 
-#include "report/axis.h"
+#include "core/files.h"
 #include "report/statistics.h"
 #include "reproduce/claim_curve.h"
+#include "reproduce/claim_tables.h"
 
 namespace throughtime {
 namespace {
 
-std::string spread_of_seeds(const std::vector<double>& values) {
-  const Summary summary = summary_of(values);
-  if (summary.count == 0) return "–";
-  if (!std::isfinite(summary.mean)) return "no number";
-  if (summary.count == 1) return short_number(summary.mean);
-  return fmt::format("{} ± {}", short_number(summary.mean), short_number(summary.deviation, 2));
-}
+constexpr const char* overview_name = "reproduction.md";
+constexpr const char* pages_name = "reproduction";  // the directory of the pages of papers
 
 /// A text as one cell of a Markdown table.
 std::string cell(const std::string& text) {
@@ -39,83 +35,19 @@ std::string markdown_row(const std::vector<std::string>& cells) {
   return text + "\n";
 }
 
-std::string markdown_table(const ReportTable& table) {
-  std::string text = markdown_row(table.columns) + markdown_row(std::vector<std::string>(table.columns.size(), "---"));
-  for (const std::vector<std::string>& row : table.rows) text += markdown_row(row);
+std::string markdown_table(const std::vector<std::string>& columns, const std::vector<std::vector<std::string>>& rows) {
+  std::string text = markdown_row(columns) + markdown_row(std::vector<std::string>(columns.size(), "---"));
+  for (const std::vector<std::string>& row : rows) text += markdown_row(row);
   return text;
 }
 
-/// Texts of some arms as one cell; `none` where there is nothing to say of any.
-template <class Of>
-std::string joined(const std::vector<std::string>& arms, Of of, const char* none) {
-  std::string text;
-  for (const std::string& arm : arms)
-    if (const std::string one = of(arm); !one.empty())
-      text += fmt::format("{}{} {}", text.empty() ? "" : "; ", arm, one);
-  return text.empty() ? none : text;
-}
-
-std::string paper_text(const Claim& claim) {
-  std::vector<std::string> arms = claim.shown_arms();
-  if (arms.empty())
-    for (const auto& [arm, value] : claim.values) arms.push_back(arm);
-  return joined(
-      arms,
-      [&](const std::string& arm) {
-        const auto found = claim.values.find(arm);
-        return found == claim.values.end() ? std::string() : short_number(found->second);
-      },
-      "no numbers");
-}
-
-std::string ours_text(const ResultSpec& spec, const Claim& claim, const StoredResult* stored) {
-  if (!claim.missing.empty()) return claim.missing;
-  if (stored == nullptr) {
-    const std::string why = spec.needs_full_text(claim);
-    return why.empty() ? "–" : fmt::format("needs full scale: {}", why);
-  }
-  return joined(
-      claim.shown_arms(),
-      [&](const std::string& arm) {
-        const std::vector<double> values = values_of(stored->values, arm, claim.measure);
-        return values.empty() ? std::string() : fmt::format("{} (n = {})", spread_of_seeds(values), values.size());
-      },
-      "–");
-}
-
-/// The arms that a claim is about, in the order of the file.
-std::vector<std::string> arms_of(const ResultSpec& spec, const Claim& claim) {
-  std::vector<std::string> arms;
-  for (const std::string& arm : spec.arms) {
-    const bool named = std::any_of(claim.rules.begin(), claim.rules.end(), [&](const Rule& rule) {
-      const std::vector<std::string> list = rule.named_arms();
-      return std::find(list.begin(), list.end(), arm) != list.end();
-    });
-    if (named || claim.values.contains(arm) || std::find(claim.show.begin(), claim.show.end(), arm) != claim.show.end())
-      arms.push_back(arm);
-  }
-  return arms;
-}
-
-/// The picture of a claim that did not hold, where it was kept; the page is in docs/.
-std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std::size_t claim,
-                         const std::filesystem::path& results) {
-  const std::filesystem::path path = curve_path(results, spec.name, stored.scale, claim);
-  if (!std::filesystem::exists(path)) return "";
-  return fmt::format("\n![{}](../experiments/results/{})\n", spec.claims[claim].says,
-                     path.lexically_relative(results).generic_string());
+bool is_one_of(VerdictWord word, std::initializer_list<VerdictWord> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 bool is_decided(VerdictWord word) {
-  constexpr std::array undecided = {VerdictWord::not_run, VerdictWord::too_small, VerdictWord::too_few,
-                                    VerdictWord::proves_nothing};
-  return std::find(undecided.begin(), undecided.end(), word) == undecided.end();
-}
-
-/// "0.03", "< 1e-4"; a dash where no test was made.
-std::string p_text(double p) {
-  if (std::isnan(p)) return "–";
-  return p > 0 && p < 1e-4 ? "< 1e-4" : short_number(p, 2);
+  return !is_one_of(word,
+                    {VerdictWord::not_run, VerdictWord::too_small, VerdictWord::too_few, VerdictWord::proves_nothing});
 }
 
 /// The stored result that says most of a claim: the first with every arm, else the first that decides it, else the
@@ -133,171 +65,273 @@ const StoredResult* evidence_of(const ResultSpec& spec, const Claim& claim, cons
   return nullptr;
 }
 
+/// A result with all that is stored of it.
+struct AtlasResult {
+  ResultSpec spec;
+  std::vector<StoredResult> stored;
+
+  std::string name() const { return std::filesystem::path(spec.name).filename().string(); }  // "figure-1"
+};
+
+/// One claim of it.
+struct AtlasClaim {
+  const AtlasResult* result;
+  const Claim* claim;
+  const StoredResult* evidence;  // null: none
+  Verdict verdict;
+  double corrected = 0;  // p, by Holm
+};
+
+/// All of one paper: the results of one folder of the experiments.
+struct Paper {
+  std::string name;  // "fptt"
+  std::vector<AtlasResult> results;
+  std::vector<AtlasClaim> claims;
+
+  std::string title() const { return fmt::format("{}: {}", name, results.front().spec.paper); }
+  std::filesystem::path page() const { return std::filesystem::path(pages_name) / (name + ".md"); }
+};
+
+/// Holm's correction for all claims of a paper that were tested.
+void correct(std::vector<AtlasClaim>& claims) {
+  std::vector<double> p;
+  for (const AtlasClaim& claim : claims) p.push_back(claim.verdict.p);
+  const std::vector<double> corrected = holm(p);
+  for (std::size_t i = 0; i < claims.size(); ++i) claims[i].corrected = corrected[i];
+}
+
+std::vector<Paper> papers_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results) {
+  std::vector<Paper> papers;
+  for (const ResultSpec& spec : specs) {
+    const std::string name = std::filesystem::path(spec.name).begin()->string();
+    const auto known = std::find_if(papers.begin(), papers.end(), [&](const Paper& one) { return one.name == name; });
+    Paper& paper = known == papers.end() ? papers.emplace_back(Paper{.name = name}) : *known;
+    paper.results.push_back({spec, find_stored(results, spec.name)});
+  }
+  for (Paper& paper : papers) {
+    for (const AtlasResult& result : paper.results)
+      for (const Claim& claim : result.spec.claims) {
+        const StoredResult* evidence = evidence_of(result.spec, claim, result.stored);
+        paper.claims.push_back(
+            {&result, &claim, evidence, evidence == nullptr ? Verdict() : judge(result.spec, claim, *evidence)});
+      }
+    correct(paper.claims);
+  }
+  return papers;
+}
+
+/// The picture of a claim that did not hold, where it was kept.
+std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std::size_t claim,
+                         const std::filesystem::path& results, const std::string& experiments) {
+  const std::filesystem::path path = curve_path(results, spec.name, stored.scale, claim);
+  if (!std::filesystem::exists(path)) return "";
+  return fmt::format("\n![{}]({}/results/{})\n", spec.claims[claim].says, experiments,
+                     path.lexically_relative(results).generic_string());
+}
+
 std::string made_text(const StoredResult& stored) {
-  const std::string smaller = stored.smaller.empty() ? "" : fmt::format(" ({})", fmt::join(stored.smaller, ", "));
-  return fmt::format("{}{}. Made by throughtime {} at commit {}, engine {}, {:.0f} s of training.",
-                     scale_text(stored.scale), smaller, stored.version, stored.commit, stored.engine, stored.seconds);
+  const std::string smaller =
+      stored.smaller.empty() ? ""
+                             : fmt::format(" They are smaller than the paper's: {}.", fmt::join(stored.smaller, ", "));
+  return fmt::format(
+      "These runs are at {}.{} throughtime {} made them at commit {} with the engine {}, in {:.0f} s of "
+      "training.",
+      scale_text(stored.scale), smaller, stored.version, stored.commit, stored.engine, stored.seconds);
 }
 
 /// What the sweep took for each arm.
 std::string chosen_text(const StoredResult& stored) {
   std::vector<std::string> arms;
   for (const auto& [arm, point] : stored.chosen) arms.push_back(fmt::format("{}: {}", arm, fmt::join(point, ", ")));
-  return arms.empty() ? "" : fmt::format(" Chosen by the sweep: {}.", fmt::join(arms, "; "));
+  return arms.empty() ? "" : fmt::format(" The sweep chose {}.", fmt::join(arms, "; "));
 }
 
+std::string table_text(const ReportTable& table) { return markdown_table(table.columns, table.rows); }
+
 /// The numbers and rules of the claims that one scale has the evidence of.
-std::string evidence_text(const ResultSpec& spec, const StoredResult& stored, const std::vector<StoredResult>& all,
-                          const std::filesystem::path& results) {
+std::string evidence_text(const AtlasResult& result, const StoredResult& stored, const std::filesystem::path& results,
+                          const std::string& experiments) {
+  const ResultSpec& spec = result.spec;
   std::string text;
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {
     const Claim& claim = spec.claims[i];
-    if (evidence_of(spec, claim, all) != &stored) continue;
+    if (evidence_of(spec, claim, result.stored) != &stored) continue;
     const Verdict verdict = judge(spec, claim, stored);
-    text += fmt::format("\n*{}*: **{}**\n\n{}\n{}", claim.says, name_of(verdict.word),
-                        markdown_table(values_table(spec, claim, stored)), markdown_table(rules_table(claim, verdict)));
-    if (failed(verdict)) text += picture_text(spec, stored, i, results);
+    text += fmt::format("\n*{}* Verdict: **{}**.\n\n{}\n{}", claim.says, name_of(verdict.word),
+                        table_text(values_table(spec, claim, stored)), table_text(rules_table(claim, verdict)));
+    if (failed(verdict)) text += picture_text(spec, stored, i, results, experiments);
   }
   return text;
 }
 
-std::string details_of(const ResultSpec& spec, const std::vector<StoredResult>& all,
-                       const std::filesystem::path& results) {
-  std::string text = fmt::format("\n## {}\n\n{} ({}). {}\n", spec.name, spec.title, spec.paper, spec.note);
-  for (const StoredResult& stored : all)
-    if (const std::string evidence = evidence_text(spec, stored, all, results); !evidence.empty())
+/// Every result has its heading, so that the overview can link to it; what was not run says why in the table above.
+std::string details_of(const AtlasResult& result, const std::filesystem::path& results,
+                       const std::string& experiments) {
+  const ResultSpec& spec = result.spec;
+  std::string text = fmt::format("\n## {}\n\n{}. {}{}[Its configuration]({}/{}.toml).\n", result.name(), spec.title,
+                                 spec.note, spec.note.empty() ? "" : " ", experiments, spec.name);
+  bool any = false;
+  for (const StoredResult& stored : result.stored)
+    if (const std::string evidence = evidence_text(result, stored, results, experiments); !evidence.empty()) {
       text += fmt::format("\n{}{}\n{}", made_text(stored), chosen_text(stored), evidence);
-  return text;
+      any = true;
+    }
+  return any ? text : text + "\nNothing of it has been run yet.\n";
 }
 
-/// One claim in the table of all.
-struct AtlasRow {
-  std::string paper;  // whose claims are counted together
-  std::string link, says, paper_values, ours, scale, verdict;
-  double p = 0, corrected = 0;
-};
-
-AtlasRow row_of(const ResultSpec& spec, const Claim& claim, const std::vector<StoredResult>& stored) {
-  const StoredResult* evidence = evidence_of(spec, claim, stored);
-  const Verdict verdict = evidence == nullptr ? Verdict() : judge(spec, claim, *evidence);
-  return {.paper = spec.paper,
-          .link = fmt::format("[{}](../experiments/{}.toml)", spec.name, spec.name),
-          .says = claim.says,
-          .paper_values = paper_text(claim),
-          .ours = ours_text(spec, claim, evidence),
-          .scale = evidence == nullptr ? "–" : scale_text(spec, claim, *evidence),
-          .verdict = std::string(name_of(verdict.word)),
-          .p = verdict.p};
+AtlasPage paper_page(const Paper& paper, const std::filesystem::path& results, const std::string& experiments) {
+  std::vector<std::vector<std::string>> rows;
+  for (const AtlasClaim& one : paper.claims)
+    rows.push_back({fmt::format("[{0}](#{1})", one.result->name(), anchor_of(one.result->name())), one.claim->says,
+                    paper_text(*one.claim), ours_text(one.result->spec, *one.claim, one.evidence),
+                    one.evidence == nullptr ? "–" : scale_text(one.result->spec, *one.claim, *one.evidence),
+                    p_text(one.verdict.p), p_text(one.corrected), std::string(name_of(one.verdict.word))});
+  std::string text = fmt::format(
+      "# {}\n\nThis page has the numbers behind the verdicts of [the overview](../{}), which says what the words mean. "
+      "`throughtime reproduce --atlas docs` writes it from the stored results. An arm is one of the methods or "
+      "settings that a result compares; the configuration names it. A claim that did not hold has a picture.\n\n{} "
+      "It counts all tested claims of the paper.\n\n{}",
+      paper.title(), overview_name, reading_note(),
+      markdown_table({"result", "claim", "paper", "ours", "scale", "p", "p, Holm", "verdict"}, rows));
+  for (const AtlasResult& result : paper.results) text += details_of(result, results, "../" + experiments);
+  return {paper.page(), text};
 }
 
-/// Holm's correction for all claims of a paper that were tested.
-void correct_by_paper(std::vector<AtlasRow>& rows) {
-  std::map<std::string, std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < rows.size(); ++i) places[rows[i].paper].push_back(i);
-  for (const auto& [paper, of_paper] : places) {
-    std::vector<double> p;
-    for (const std::size_t i : of_paper) p.push_back(rows[i].p);
-    const std::vector<double> corrected = holm(p);
-    for (std::size_t k = 0; k < of_paper.size(); ++k) rows[of_paper[k]].corrected = corrected[k];
+/// How many claims of a paper ended in which way.
+std::vector<std::string> tally_row(const Paper& paper) {
+  const auto count = [&](std::initializer_list<VerdictWord> words) {
+    return fmt::format("{}", std::count_if(paper.claims.begin(), paper.claims.end(), [&](const AtlasClaim& claim) {
+                         return is_one_of(claim.verdict.word, words);
+                       }));
+  };
+  return {fmt::format("[{}](#{})", paper.title(), anchor_of(paper.title())),
+          fmt::format("{}", paper.claims.size()),
+          count({VerdictWord::reproduced, VerdictWord::trend_only, VerdictWord::trend, VerdictWord::holds}),
+          count({VerdictWord::not_reproduced, VerdictWord::no_trend, VerdictWord::does_not_hold}),
+          count({VerdictWord::too_small, VerdictWord::too_few, VerdictWord::proves_nothing}),
+          count({VerdictWord::not_run})};
+}
+
+std::string overview_table(const Paper& paper) {
+  std::vector<std::vector<std::string>> rows;
+  const AtlasResult* last = nullptr;
+  for (const AtlasClaim& one : paper.claims) {
+    const std::string name = one.result->name();
+    // A result is named in its first row.
+    rows.push_back(
+        {one.result == last ? "" : fmt::format("[{}]({}#{})", name, paper.page().generic_string(), anchor_of(name)),
+         one.claim->says, std::string(name_of(one.verdict.word)),
+         finding_text(one.result->spec, *one.claim, one.evidence)});
+    last = one.result;
   }
+  return fmt::format("\n## {}\n\n{}\n[The numbers, rules and curves]({}).\n", paper.title(),
+                     markdown_table({"result", "the paper says", "verdict", "our runs"}, rows),
+                     paper.page().generic_string());
+}
+
+AtlasPage overview(const std::vector<Paper>& papers) {
+  std::string text =
+      "# Reproduction\n\n"
+      "This page says what the papers claim and what our runs say. `throughtime reproduce --atlas docs` "
+      "writes it from the stored results; nothing here is typed.\n\n";
+  std::vector<std::vector<std::string>> rows;
+  for (const Paper& paper : papers) rows.push_back(tally_row(paper));
+  text += markdown_table({"paper", "claims", "found again", "not found", "cannot be told", "not run"}, rows);
+  text += "\nThe words are strict. A claim is *reproduced* in the paper's own setting with all of its seeds alone:\n\n";
+  text += markdown_table(
+      {"verdict", "meaning"},
+      {{"reproduced", "Every rule is met at full scale."},
+       {"trend only", "The direction is right at full scale, a number is not."},
+       {"not reproduced", "A rule is not met at full scale."},
+       {"trend, no trend", "Runs that are smaller, or have fewer seeds, show the direction or the opposite."},
+       {"holds, does not hold", "Such runs meet a bound, or do not."},
+       {"too small to tell, too few seeds", "The runs cannot tell the direction from chance."},
+       {"proves nothing", "The runs learned nothing, or no more than a naive guess knows."},
+       {"not run", "There are no runs. The last column says why, where there is a reason."}});
+  text +=
+      "\n[reproduce.md](reproduce.md) has the rules and tests, [conclusions.md](conclusions.md) a paragraph for "
+      "each paper.\n";
+  for (const Paper& paper : papers) text += overview_table(paper);
+  return {overview_name, text};
 }
 
 }  // namespace
 
-ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
-  ReportTable table{.title = "Verdicts, " + scale_text(result.scale),
-                    .note = fmt::format("{}. {}{} {}", spec.paper, spec.note,
-                                        result.smaller.empty() ? ""
-                                                               : fmt::format(" Smaller than the paper's setting: {}.",
-                                                                             fmt::join(result.smaller, ", ")),
-                                        reading_note()),
-                    .columns = {"verdict", "claim", "paper", "ours", "p", "p, Holm"},
-                    .rows = {},
-                    .text_columns = 4};
-  std::vector<Verdict> verdicts;
-  std::vector<double> p;
-  for (const Claim& claim : spec.claims) {
-    verdicts.push_back(judge(spec, claim, result));
-    p.push_back(verdicts.back().p);
+std::string anchor_of(const std::string& heading) {
+  std::string anchor;
+  for (const char letter : heading) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (std::isalnum(byte) != 0 || letter == '-' || letter == '_' || byte >= 0x80)
+      anchor += static_cast<char>(byte < 0x80 ? std::tolower(byte) : byte);
+    if (letter == ' ') anchor += '-';
   }
-  const std::vector<double> corrected = holm(p);
-  for (std::size_t i = 0; i < spec.claims.size(); ++i) {
-    const Claim& claim = spec.claims[i];
-    const bool run = verdicts[i].word != VerdictWord::not_run;
-    table.rows.push_back({std::string(name_of(verdicts[i].word)), fmt::format("{}. {}", i + 1, claim.says),
-                          paper_text(claim), ours_text(spec, claim, run ? &result : nullptr), p_text(p[i]),
-                          p_text(corrected[i])});
-  }
-  return table;
+  return anchor;
 }
 
-ReportTable values_table(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
-  ReportTable table{.title = fmt::format("{} of each arm", claim.measure.key()),
-                    .note = "",
-                    .columns = {"arm", "seeds", claim.measure.key(), "standard error", "paper"},
-                    .rows = {}};
-  for (const std::string& arm : arms_of(spec, claim)) {
-    const std::vector<double> values = values_of(result.values, arm, claim.measure);
-    const auto paper = claim.values.find(arm);
-    if (values.empty() && paper == claim.values.end()) continue;
-    const Summary summary = summary_of(values);
-    table.rows.push_back(
-        {arm, fmt::format("{}", values.size()), spread_of_seeds(values),
-         summary.count > 1 && std::isfinite(summary.standard_error) ? short_number(summary.standard_error, 2) : "–",
-         paper == claim.values.end() ? "–" : short_number(paper->second)});
+std::string finding_text(const ResultSpec& spec, const Claim& claim, const StoredResult* stored) {
+  const auto without_dot = [](std::string text) {
+    if (text.ends_with(".")) text.pop_back();
+    return text;
+  };
+  if (!claim.missing.empty()) return fmt::format("It cannot be run: {}.", without_dot(claim.missing));
+  if (stored == nullptr) {
+    const std::string why = spec.needs_full_text(claim);
+    return why.empty() ? "It has not been run yet." : fmt::format("It needs full scale: {}.", without_dot(why));
   }
-  return table;
+  const Verdict verdict = judge(spec, claim, *stored);
+  const std::size_t seeds = fewest_seeds(claim.rules, stored->values);
+  std::string how = seeds == 0 ? "" : fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s");
+  if (!std::isnan(verdict.p)) how += fmt::format("{}p {}", how.empty() ? "" : ", ", p_text(verdict.p));
+  const std::string at = fmt::format("{}{}", scale_text(spec, claim, *stored), how.empty() ? "" : " (" + how + ")");
+  switch (verdict.word) {
+    case VerdictWord::reproduced:
+      return fmt::format("They show it at {}.", at);
+    case VerdictWord::trend_only:
+      return fmt::format("They show the direction at {}, but not the numbers.", at);
+    case VerdictWord::not_reproduced:
+      return fmt::format("They do not show it at {}.", at);
+    case VerdictWord::trend:
+      return fmt::format("They show the direction at {}.", at);
+    case VerdictWord::no_trend:
+      return fmt::format("They show the opposite at {}.", at);
+    case VerdictWord::holds:
+      return fmt::format("They meet it at {}.", at);
+    case VerdictWord::does_not_hold:
+      return fmt::format("They do not meet it at {}.", at);
+    case VerdictWord::too_small:
+      return fmt::format("They cannot tell{} at {}.", std::isnan(verdict.p) ? "" : " it from chance", at);
+    case VerdictWord::too_few:
+      return fmt::format("They are too few at {}.", at);
+    case VerdictWord::proves_nothing:
+      return fmt::format("They learned too little to tell at {}.", at);
+    case VerdictWord::not_run:
+      break;
+  }
+  return "It has not been run yet.";
 }
 
-ReportTable rules_table(const Claim& claim, const Verdict& verdict) {
-  ReportTable table{.title = claim.says,
-                    .note = fmt::format("Verdict: {}.", name_of(verdict.word)),
-                    .columns = {"rule", "met", "trend", "p", "seen"},
-                    .rows = {},
-                    .text_columns = 5};
-  for (std::size_t i = 0; i < claim.rules.size(); ++i) {
-    const Check& check = verdict.checks[i];
-    table.rows.push_back({rule_text(claim.rules[i]), std::string(name_of(check.met)),
-                          claim.rules[i].trend ? std::string(name_of(check.trend.answer)) : "",
-                          claim.rules[i].has_sign() ? p_text(check.trend.p) : "", check.seen});
-  }
-  return table;
+std::vector<AtlasPage> atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results,
+                                const std::string& experiments) {
+  const std::vector<Paper> papers = papers_of(specs, results);
+  std::vector<AtlasPage> pages = {overview(papers)};
+  for (const Paper& paper : papers) pages.push_back(paper_page(paper, results, experiments));
+  return pages;
 }
 
-std::string reading_note() {
-  return "Numbers are mean ± deviation over seeds, of what the runs wrote: nothing was smoothed but where a measure "
-         "says so (final: the mean of the last tenth of a curve), and nothing was chosen on test data. A difference "
-         "has the standard error of pairs of equal seeds where both arms ran the same ones, else that of independent "
-         "means. A trend is a sign that a two-sided t test tells: p below 0.05, with the degrees of freedom of the "
-         "pairs, else Welch's. Of several comparisons that must all hold p is the largest. Verdicts rest on p as it "
-         "is; the column beside it has p corrected by Holm.";
-}
-
-std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results) {
-  std::string text =
-      "# Reproduction\n\n"
-      "What the papers claim and what our runs say. This page is the output of `throughtime reproduce --atlas`, made "
-      "from\nthe results stored under experiments/results; nothing here is typed. *reproduced*, *trend only* and *not "
-      "reproduced* need\nthe paper's setting and all seeds; *trend*, *no trend*, *holds*, *does not hold*, *too small "
-      "to "
-      "tell* and *too few seeds*\nare the words for less; where runs learned nothing, the word is *proves nothing*. "
-      "Arms are those of the\nconfiguration. A claim that did not hold has its curve. "
-      "[reproduce.md](reproduce.md) has the rules.\n\n" +
-      reading_note() + " Holm's correction is for all tested claims of a paper.\n\n";
-  text += markdown_row({"result", "claim", "paper", "ours", "scale", "p", "p, Holm", "verdict"});
-  text += markdown_row(std::vector<std::string>(8, "---"));
-  std::vector<AtlasRow> rows;
-  std::string details;
-  for (const ResultSpec& spec : specs) {
-    const std::vector<StoredResult> stored = find_stored(results, spec.name);
-    for (const Claim& claim : spec.claims) rows.push_back(row_of(spec, claim, stored));
-    if (!stored.empty()) details += details_of(spec, stored, results);
+std::vector<std::filesystem::path> write_atlas(const std::filesystem::path& experiments,
+                                               const std::filesystem::path& directory) {
+  const std::filesystem::path seen = std::filesystem::absolute(experiments)
+                                         .lexically_normal()
+                                         .lexically_relative(std::filesystem::absolute(directory).lexically_normal());
+  std::vector<std::filesystem::path> written;
+  const std::vector<AtlasPage> pages =
+      atlas_of(find_results(experiments), experiments / "results", seen.generic_string());
+  make_directories(directory / pages_name);
+  for (const AtlasPage& page : pages) {
+    written.push_back(directory / page.path);
+    write_output(written.back(), page.text);
   }
-  correct_by_paper(rows);
-  for (const AtlasRow& row : rows)
-    text += markdown_row(
-        {row.link, row.says, row.paper_values, row.ours, row.scale, p_text(row.p), p_text(row.corrected), row.verdict});
-  return text + details;
+  return written;
 }
 
 }  // namespace throughtime

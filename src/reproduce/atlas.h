@@ -4,22 +4,32 @@
 #include <string>
 #include <vector>
 
-#include "report/report.h"
 #include "reproduce/stored.h"
 
 namespace throughtime {
 
-/// One row for each claim: what the paper says, its values, ours, the verdict.
-ReportTable claims_table(const ResultSpec& spec, const StoredResult& result);
-/// Mean, deviation, standard error and the paper's value of every arm that a claim is about.
-ReportTable values_table(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
-/// Every rule of a claim with whether it was met, its trend and the numbers behind it.
-ReportTable rules_table(const Claim& claim, const Verdict& verdict);
-/// What a reader of those numbers must know: how they were taken, how a trend is told, that nothing was smoothed.
-std::string reading_note();
+/// A page of the atlas: its path below the directory of all of them, and its text.
+struct AtlasPage {
+  std::filesystem::path path;
+  std::string text;
+};
 
-/// docs/reproduction.md: one row for each claim, then the numbers and rules of those that were run: at full scale where
-/// all arms of a claim were, else at quick scale. The same bytes for the same experiments and stored results.
-std::string atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results);
+/// reproduction.md, which has a table for each paper with a verdict and a sentence for every claim, then
+/// reproduction/PAPER.md with the numbers, rules and curves behind them. A claim is judged at full scale where every
+/// arm of it was run at it, else at quick scale. `experiments`: where the configurations are, as seen from the
+/// directory of the pages; the links need it. The same results make the same pages, byte for byte.
+std::vector<AtlasPage> atlas_of(const std::vector<ResultSpec>& specs, const std::filesystem::path& results,
+                                const std::string& experiments = "../experiments");
+
+/// Writes all of them below `directory`, each whole or not at all, from the experiments and what is stored of them.
+/// Returns what was written.
+std::vector<std::filesystem::path> write_atlas(const std::filesystem::path& experiments,
+                                               const std::filesystem::path& directory);
+
+/// What the runs say to a claim, in a sentence. `stored`: the evidence; null: there is none.
+std::string finding_text(const ResultSpec& spec, const Claim& claim, const StoredResult* stored);
+
+/// The anchor that a heading has on a rendered page: small letters, digits and hyphens.
+std::string anchor_of(const std::string& heading);
 
 }  // namespace throughtime

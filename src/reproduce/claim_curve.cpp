@@ -31,7 +31,8 @@ bool is_of_arm(const RunGroup& group, const std::vector<std::string>& arms) {
 
 /// Whether a measure is a height of its curve, as the paper's values then are.
 bool is_height(const Measure& measure) {
-  constexpr std::array others = {MeasureHow::reach, MeasureHow::share, MeasureHow::rise, MeasureHow::decay};
+  constexpr std::array others = {MeasureHow::reach, MeasureHow::share, MeasureHow::rise, MeasureHow::decay,
+                                 MeasureHow::relapses};
   return std::find(others.begin(), others.end(), measure.how) == others.end();
 }
 

@@ -36,7 +36,12 @@ TEST_F(Reproduce, RunsTheArmsJudgesAndReports) {
   EXPECT_NE(page.find("Verdicts, quick scale"), std::string::npos);
   EXPECT_NE(page.find("a second thing"), std::string::npos);
   EXPECT_TRUE(std::filesystem::exists(path("experiments/results/paper/figure-0.quick.json")));
-  EXPECT_EQ(run("reproduce --atlas").out, run("reproduce --atlas").out);
+  EXPECT_NE(run("reproduce --atlas pages").err.find("wrote pages/reproduction/paper.md"), std::string::npos);
+  const std::string details = text_of(path("pages/reproduction/paper.md"));
+  EXPECT_NE(details.find("](../../experiments/paper/figure-0.toml)"), std::string::npos) << details;
+  run("reproduce --atlas pages");
+  EXPECT_EQ(text_of(path("pages/reproduction/paper.md")), details);
+  expect_refusal(run("reproduce paper/figure-0 --atlas pages"), "it needs --store");
   EXPECT_NE(run("reproduce --list").out.find("2 x 3 runs"), std::string::npos);
 }
 
@@ -180,18 +185,23 @@ TEST_F(ReproduceAll, RunsWhatTheScaleCanDecideTheCheapestFirst) {
 }
 
 TEST_F(ReproduceAll, MakesTheAtlasInOneGoAndGoesOn) {
-  const std::string command = "reproduce --all --engine reference --seeds 2 --quiet --store --atlas";
+  const std::string command = "reproduce --all --engine reference --seeds 2 --quiet --store --atlas pages";
   const Outcome outcome = run(command);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_TRUE(outcome.out.starts_with("# Reproduction\n")) << outcome.out;
-  EXPECT_NE(outcome.out.find("(n = 2) | quick scale |"), std::string::npos) << outcome.out;
-  EXPECT_NE(outcome.out.find("needs full scale: it is too short"), std::string::npos) << outcome.out;
-  EXPECT_EQ(run("reproduce --atlas").out, outcome.out) << "the same page as that of the stored results";
+  const std::string overview = text_of(path("pages/reproduction.md"));
+  const std::string details = text_of(path("pages/reproduction/paper.md"));
+  EXPECT_TRUE(overview.starts_with("# Reproduction\n")) << overview;
+  EXPECT_NE(details.find("(n = 2) | quick scale |"), std::string::npos) << details;
+  EXPECT_NE(overview.find("It needs full scale: it is too short."), std::string::npos) << overview;
+  EXPECT_EQ(run("reproduce --atlas again").code, 0);
+  EXPECT_EQ(text_of(path("again/reproduction.md")), overview) << "the same page as that of the stored results";
   // As if it had been stopped: one run without a result.
   const auto finished =
       std::filesystem::last_write_time(path("runs/reproduce/paper/figure-2-quick/stays/seed-1/result.json"));
   std::filesystem::remove_all(path("runs/reproduce/paper/figure-0-quick/stays/seed-2"));
   EXPECT_EQ(run(command).out, outcome.out);
+  EXPECT_EQ(text_of(path("pages/reproduction.md")), overview);
+  EXPECT_EQ(text_of(path("pages/reproduction/paper.md")), details);
   EXPECT_EQ(std::filesystem::last_write_time(path("runs/reproduce/paper/figure-2-quick/stays/seed-1/result.json")),
             finished)
       << "not done again";

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "reproduce/arm_values.h"
+#include "reproduce/atlas_text.h"
 #include "reproduce/example.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
@@ -13,7 +16,7 @@ namespace {
 TEST(Atlas, HasARowForEveryClaimAndIsTheSameEveryTime) {
   const ScratchDirectory directory;
   directory.write("paper/figure-0.toml", experiment);
-  const auto atlas = [&] { return atlas_of(find_results(directory.path()), directory / "results"); };
+  const auto atlas = [&] { return atlas_text(find_results(directory.path()), directory / "results"); };
   EXPECT_NE(atlas().find("| first \\| beats second | first 0.5 | – | – | – | – | not run |"), std::string::npos)
       << atlas();
   EXPECT_NE(atlas().find("| third is lost | third 7 | no data | – | – | – | not run |"), std::string::npos) << atlas();
@@ -31,8 +34,10 @@ TEST(Atlas, HasARowForEveryClaimAndIsTheSameEveryTime) {
   stored.smaller = {"train.iterations=5"};
   std::filesystem::remove(directory / "results/paper/figure-0.full.json");
   directory.write("results/paper/figure-0.quick.json", json_of(stored));
-  EXPECT_NE(atlas().find("quick scale (train.iterations=5)"), std::string::npos) << atlas();
-  EXPECT_EQ(atlas().find("reproduced |"), std::string::npos) << "quick scale never says so";
+  EXPECT_NE(atlas().find("These runs are at quick scale. They are smaller than the paper's: train.iterations=5."),
+            std::string::npos)
+      << atlas();
+  EXPECT_EQ(atlas().find("reproduced |\n"), std::string::npos) << "quick scale never says so";
   EXPECT_EQ(json_of(parse_stored(json_of(stored), "here")), json_of(stored));
   EXPECT_THROW(parse_stored("{}", "here"), InvalidInput);
 }
@@ -55,7 +60,7 @@ TEST(Atlas, AClaimIsJudgedAtFullScaleWhereAllItsArmsWereRunElseAtQuickScale) {
   stored.values = results({{5.0, 5.1, 5.2}, {6.0, 6.1, 6.2}, {9.0, 9.1, 9.2}});
   directory.write("paper/figure-0.quick.json", json_of(stored));
   EXPECT_TRUE(is_complete(spec, stored));
-  const std::string text = atlas_of({spec}, directory.path());
+  const std::string text = atlas_text({spec}, directory.path());
   EXPECT_NE(text.find("b 2.033 ± 0.058 (n = 3) | full scale | 0.0051 | 0.0051 | reproduced |"), std::string::npos)
       << text;
   EXPECT_NE(text.find("c 9.1 ± 0.1 (n = 3) | quick scale | < 1e-4 | < 1e-4 | trend |"), std::string::npos) << text;
@@ -81,7 +86,7 @@ TEST(Atlas, CorrectsForAllTestedClaimsOfAPaper) {
   keep("x/one", {1.4, 2, 2.6});  // p = 0.029
   keep("x/two", {1, 2, 3});      // p = 0.074
   keep("y/one", {1.4, 2, 2.6});
-  const std::string text = atlas_of({spec("x/one", "X"), spec("x/two", "X"), spec("y/one", "Y")}, directory.path());
+  const std::string text = atlas_text({spec("x/one", "X"), spec("x/two", "X"), spec("y/one", "Y")}, directory.path());
   EXPECT_NE(text.find("b 2 ± 0.6 (n = 3) | quick scale | 0.029 | 0.057 | trend |"), std::string::npos) << text;
   EXPECT_NE(text.find("b 2 ± 1 (n = 3) | quick scale | 0.074 | 0.074 | too small to tell |"), std::string::npos)
       << text;
@@ -96,12 +101,12 @@ TEST(Atlas, WhatNeedsFullScaleSaysWhy) {
   StoredResult stored{.scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu"};
   stored.values = results({{0, 0, 0}, {1, 1, 1}});
   directory.write("paper/figure-0.quick.json", json_of(stored));
-  EXPECT_NE(atlas_of({spec}, directory.path()).find("needs full scale: three updates | – | – | – | not run |"),
+  EXPECT_NE(atlas_text({spec}, directory.path()).find("needs full scale: three updates | – | – | – | not run |"),
             std::string::npos);
   stored.scale = Scale::full;
   directory.write("paper/figure-0.full.json", json_of(stored));
-  EXPECT_NE(atlas_of({spec}, directory.path()).find("| full scale | 0 | 0 | reproduced |"), std::string::npos)
-      << atlas_of({spec}, directory.path());
+  EXPECT_NE(atlas_text({spec}, directory.path()).find("| full scale | 0 | 0 | reproduced |"), std::string::npos)
+      << atlas_text({spec}, directory.path());
 }
 
 TEST(Atlas, WhatRunsLearnedIsStored) {
@@ -112,10 +117,63 @@ TEST(Atlas, WhatRunsLearnedIsStored) {
   EXPECT_EQ(json_of(parse_stored(json_of(stored), "here")), json_of(stored));
 }
 
-TEST(Atlas, ThePageInTheDocumentationIsWhatTheStoredResultsSay) {
+TEST(Atlas, HasAnOverviewAndAPageForEachPaper) {
+  const ScratchDirectory directory;
+  directory.write("experiments/paper/figure-0.1.toml", experiment);
+  directory.write("experiments/other/table-2.toml", experiment);
+  const std::vector<std::filesystem::path> written = write_atlas(directory / "experiments", directory / "docs/deep");
+  EXPECT_EQ(written, (std::vector<std::filesystem::path>{directory / "docs/deep/reproduction.md",
+                                                         directory / "docs/deep/reproduction/other.md",
+                                                         directory / "docs/deep/reproduction/paper.md"}));
+  const std::string overview = text_of(written[0]), paper = text_of(written[2]);
+  EXPECT_NE(overview.find("| [paper: Nobody, 1900](#paper-nobody-1900) | 3 | 0 | 0 | 0 | 3 |"), std::string::npos)
+      << overview;
+  EXPECT_NE(
+      overview.find("| [figure-0.1](reproduction/paper.md#figure-01) | first \\| beats second | not run | It has "
+                    "not been run yet. |\n|  | first is low | not run | It has not been run yet. |\n|  | third is "
+                    "lost | not run | It cannot be run: no data. |\n"),
+      std::string::npos)
+      << overview;
+  EXPECT_EQ(overview.find("table-2", overview.find("## paper")), std::string::npos) << "each paper has its table";
+  EXPECT_NE(paper.find("[Its configuration](../../../experiments/paper/figure-0.1.toml)"), std::string::npos) << paper;
+  EXPECT_NE(paper.find("[the overview](../reproduction.md)"), std::string::npos);
+}
+
+TEST(Atlas, SaysInASentenceWhatTheRunsShow) {
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
+  ResultSpec spec{.name = "paper/figure-0", .file = {}, .arms = {"a", "b"}};
+  Claim claim{.says = "a beats b", .measure = mse, .rules = {rule}};
+  StoredResult stored{.scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu"};
+  const auto finding = [&](const std::vector<double>& a, const std::vector<double>& b) {
+    stored.values = results({a, b});
+    return finding_text(spec, claim, &stored);
+  };
+  EXPECT_EQ(finding({0, 0, 0}, {1.4, 2, 2.6}), "They show the direction at quick scale (3 seeds, p 0.029).");
+  EXPECT_EQ(finding({1.4, 2, 2.6}, {0, 0, 0}), "They show the opposite at quick scale (3 seeds, p 0.029).");
+  EXPECT_EQ(finding({0, 0, 0}, {1, 2, 3}), "They cannot tell it from chance at quick scale (3 seeds, p 0.074).");
+  EXPECT_EQ(finding({0}, {1}), "They are too few at quick scale (1 seed).");
+  stored.scale = Scale::full;
+  EXPECT_EQ(finding({0, 0, 0}, {1, 1, 1}), "They show it at full scale (3 seeds, p 0).");
+  EXPECT_EQ(finding({1, 1, 1}, {0, 0, 0}), "They do not show it at full scale (3 seeds, p 0).");
+  EXPECT_EQ(finding_text(spec, claim, nullptr), "It has not been run yet.");
+  claim.needs_full = "three updates.";
+  EXPECT_EQ(finding_text(spec, claim, nullptr), "It needs full scale: three updates.");
+}
+
+TEST(Atlas, AnAnchorIsWhatARenderedHeadingHas) {
+  EXPECT_EQ(anchor_of("figure-4.1"), "figure-41");
+  EXPECT_EQ(anchor_of("fpp: Nath, 2019 (thesis)"), "fpp-nath-2019-thesis");
+}
+
+TEST(Atlas, ThePagesInTheDocumentationAreWhatTheStoredResultsSay) {
   const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
-  EXPECT_EQ(atlas_of(find_results(root / "experiments"), root / "experiments/results"),
-            text_of(root / "docs/reproduction.md"));
+  std::set<std::string> made;
+  for (const AtlasPage& page : atlas_of(find_results(root / "experiments"), root / "experiments/results")) {
+    EXPECT_EQ(page.text, text_of(root / "docs" / page.path)) << "throughtime reproduce --atlas docs";
+    made.insert((root / "docs" / page.path).string());
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(root / "docs/reproduction"))
+    EXPECT_TRUE(made.contains(entry.path().string())) << entry.path() << " is the page of no paper";
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "reproduce/arm_values.h"
-#include "reproduce/atlas.h"
+#include "reproduce/atlas_text.h"
 #include "support/scratch.h"
 
 namespace throughtime::testing {
@@ -97,8 +97,9 @@ TEST(ClaimCurve, IsKeptForClaimsThatDidNotHoldAndShownInTheAtlas) {
   EXPECT_NE(picture.find("<svg"), std::string::npos);
   EXPECT_EQ(picture.find("stranger"), std::string::npos) << "the arms of the claim alone";
   EXPECT_FALSE(std::filesystem::exists(directory / "paper/figure-0.1.quick.claim-2.svg")) << "that claim holds";
-  const std::string atlas = atlas_of({spec}, directory.path());
-  EXPECT_NE(atlas.find("![a beats b](../experiments/results/paper/figure-0.1.quick.claim-1.svg)"), std::string::npos);
+  const std::string atlas = atlas_text({spec}, directory.path());
+  EXPECT_NE(atlas.find("![a beats b](../../experiments/results/paper/figure-0.1.quick.claim-1.svg)"),
+            std::string::npos);
 
   stored.values = results({{0.5, 0.6, 0.5}, {1.0, 1.1, 1.2}, {5.0, 5.1, 5.2}});
   store_curves(spec, stored, groups, directory.path());
