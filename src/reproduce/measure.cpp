@@ -45,6 +45,18 @@ double share_at_most(const std::vector<double>& y, double level) {
   return static_cast<double>(held) / static_cast<double>(y.size() - 1);
 }
 
+/// How often what was learned was lost again. A value that is no number is a loss, too.
+double count_relapses(const std::vector<double>& y, double level) {
+  int relapses = 0;
+  bool learned = false;
+  for (const double value : y) {
+    const bool lost = learned && !(value <= 10 * level);
+    relapses += lost ? 1 : 0;
+    learned = value <= level || (learned && !lost);
+  }
+  return relapses;
+}
+
 /// Of a curve that begins with a number.
 double measure_curve(const Measure& measure, const Series& series) {
   const std::vector<double>& y = series.y;
@@ -69,6 +81,8 @@ double measure_curve(const Measure& measure, const Series& series) {
       return mean_of_last_tenth(y) - y.front();
     case MeasureHow::decay:
       return mean_of_last_tenth(y) / highest(y);
+    case MeasureHow::relapses:
+      return count_relapses(y, measure.level);
     case MeasureHow::result:
       break;
   }

@@ -31,8 +31,9 @@ const std::vector<Key<Measure>>& measure_keys() {
        "what is taken of the curve from its first number on: its last value, the mean of its final tenth, the mean of "
        "its end (the last 50 iterations), the mean of all (the area under it), its lowest, its highest, the first "
        "iteration that reaches the level (the last where none does), the share of the values after the first that are "
-       "at or below it, the rise from the first to the final tenth, the decay: the final tenth over the highest"},
-      {"level", &Measure::level, "of reach and share"},
+       "at or below it, the rise from the first to the final tenth, the decay: the final tenth over the highest, the "
+       "number of relapses: how often it is above ten times the level after it was at or below the level"},
+      {"level", &Measure::level, "of reach, share and relapses"},
   };
   return keys;
 }
@@ -76,27 +77,21 @@ const std::vector<Key<Claim>>& claim_keys() {
 
 const std::vector<Key<Rule>>& rule_keys() {
   static const std::vector<Key<Rule>> keys = {
-      {"kind", &Rule::kind,
-       "what must hold of the means: a bound (below, above, between), the paper's value (within), another arm (less, "
-       "greater, near, ratio), the order of the arms (falling, rising), the best one is among arms (lowest, highest), "
-       "they "
-       "hardly differ (spread), the differences of arms and than, with their signs, rise in this order (widening), or "
-       "get smaller and keep the sign that they have in the paper (narrowing)"},
-      {"arms", &Rule::arms, "each of these; falling, rising, widening, narrowing: in this order"},
-      {"than", &Rule::than,
-       "less, greater, near, ratio: each of these; lowest, highest: the other arms; widening, narrowing: one for each "
-       "of "
-       "arms"},
-      {"low", &Rule::low, "above, between, ratio"},
-      {"high", &Rule::high, "below, between, ratio"},
-      {"share", &Rule::share, "below, above, between: of the seeds, each for itself; 0: the mean over the seeds"},
-      {"margin", &Rule::margin,
-       "less, greater: by at least this, negative: forgiven; falling, rising: forgiven; within, near, spread: at most "
-       "this"},
+      {"kind", &Rule::kind, "what must hold, see the table below"},
+      {"arms", &Rule::arms, "the arms that must meet the rule"},
+      {"than", &Rule::than, "the arms that they are compared with"},
+      {"low", &Rule::low, "the lower bound"},
+      {"high", &Rule::high, "the upper bound"},
+      {"share", &Rule::share,
+       "how many of the seeds must meet the bound, from 0 to 1: 0.8 is four of five; without it the mean over the "
+       "seeds "
+       "must meet it"},
+      {"margin", &Rule::margin, "a distance, see the table below"},
       {"percent", &Rule::percent,
-       "instead of margin: per cent of the paper's value, of the other mean, of the smallest"},
-      {"p", &Rule::p, "less, greater: Welch's two-sided p is below it; 0: not asked"},
-      {"trend", &Rule::trend, "the sign of this rule is the claim's direction"},
+       "the same distance in per cent: of the paper's value (within), of the smallest mean (spread), else of the other "
+       "mean"},
+      {"p", &Rule::p, "Welch's two-sided p must be below this; 0, the default, asks for no test"},
+      {"trend", &Rule::trend, "the direction of this rule is the direction of the claim"},
   };
   return keys;
 }
@@ -393,7 +388,7 @@ std::string result_keys_markdown() {
          "out):\n\n" +
          head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +
          "\n`[[result.claim.rule]]`, which also has them (those of the claim where left out):\n\n" + head +
-         keys_table(rule_keys());
+         keys_table(rule_keys()) + "\nWhat each kind asks of the means over the seeds:\n\n" + rule_kinds_markdown();
 }
 
 }  // namespace throughtime

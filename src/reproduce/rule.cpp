@@ -15,7 +15,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-bool is_one_of(RuleKind kind, std::initializer_list<RuleKind> kinds) {
+template <class Kind>
+bool is_one_of(Kind kind, std::initializer_list<Kind> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
 }
 
@@ -242,15 +243,18 @@ std::string margin_text(const Rule& rule, const char* of) {
 
 std::string comparison_text(const Rule& rule) {
   const std::string others = fmt::format("{}", fmt::join(rule.than, ", "));
-  if (rule.kind == RuleKind::near) return fmt::format(" within {} of {}", margin_text(rule, ""), others);
+  const std::string arms = fmt::format("{}", fmt::join(rule.arms, ", "));
+  const char* is = rule.arms.size() == 1 ? "is" : "are";
+  if (rule.kind == RuleKind::near) return fmt::format("{} {} within {} of {}", arms, is, margin_text(rule, ""), others);
   if (rule.kind == RuleKind::ratio)
-    return fmt::format(" over that of {} between {} and {}", others, number(rule.low), number(rule.high));
+    return fmt::format("{} over {} {} between {} and {}", arms, others, is, number(rule.low), number(rule.high));
   if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest}))
-    return fmt::format(" has the {}, not {}", name_of(rule.kind), others);
+    return rule.arms.size() == 1 ? fmt::format("{} is the {}, {} is not", arms, name_of(rule.kind), others)
+                                 : fmt::format("one of {} is the {}, {} is not", arms, name_of(rule.kind), others);
   if (is_one_of(rule.kind, {RuleKind::widening, RuleKind::narrowing}))
-    return fmt::format(" minus that of {} is {} in this order", others, name_of(rule.kind));
-  std::string text = fmt::format(" {} than that of {}", name_of(rule.kind), others);
-  if (rule.margin < 0 || rule.percent < 0) text += fmt::format(" or at most {} worse", margin_text(rule, ""));
+    return fmt::format("{} minus {} {} {} in this order", arms, others, is, name_of(rule.kind));
+  std::string text = fmt::format("{} {} {} than {}", arms, is, name_of(rule.kind), others);
+  if (rule.margin < 0 || rule.percent < 0) text += fmt::format(", or at most {} worse", margin_text(rule, ""));
   if (rule.margin > 0 || rule.percent > 0) text += fmt::format(" by at least {}", margin_text(rule, " of it"));
   return rule.p > 0 ? text + fmt::format(", Welch's p below {}", number(rule.p)) : text;
 }
@@ -263,7 +267,7 @@ bool takes_others(RuleKind kind) {
 }
 
 std::string Measure::key() const {
-  const bool leveled = how == MeasureHow::reach || how == MeasureHow::share;
+  const bool leveled = is_one_of(how, {MeasureHow::reach, MeasureHow::share, MeasureHow::relapses});
   const std::string text = fmt::format("{}, {}", metric, name_of(how));
   return leveled ? fmt::format("{} {}", text, short_number(level)) : text;
 }
@@ -279,21 +283,25 @@ std::vector<std::string> Rule::named_arms() const {
 }
 
 std::string rule_text(const Rule& rule) {
-  std::string text = fmt::format("{} of {}", rule.measure.key(), fmt::join(rule.arms, ", "));
-  if (takes_others(rule.kind)) return text + comparison_text(rule);
-  if (rule.kind == RuleKind::below) text += " below " + number(rule.high);
-  if (rule.kind == RuleKind::above) text += " above " + number(rule.low);
-  if (rule.kind == RuleKind::between) text += fmt::format(" between {} and {}", number(rule.low), number(rule.high));
-  if (rule.kind == RuleKind::within) text += fmt::format(" within {} of the paper's value", margin_text(rule, ""));
+  const std::string measure = fmt::format(" ({})", rule.measure.key());
+  if (takes_others(rule.kind)) return comparison_text(rule) + measure;
+  std::string text = fmt::format("{}", fmt::join(rule.arms, ", "));
+  const char* is = rule.arms.size() == 1 ? "is" : "are";
+  if (rule.kind == RuleKind::below) text += fmt::format(" {} below {}", is, number(rule.high));
+  if (rule.kind == RuleKind::above) text += fmt::format(" {} above {}", is, number(rule.low));
+  if (rule.kind == RuleKind::between)
+    text += fmt::format(" {} between {} and {}", is, number(rule.low), number(rule.high));
+  if (rule.kind == RuleKind::within)
+    text += fmt::format(" {} within {} of the paper's value", is, margin_text(rule, ""));
   if (rule.kind == RuleKind::spread)
     text += fmt::format(" differ by at most {}", margin_text(rule, " of the smallest"));
   if (is_one_of(rule.kind, {RuleKind::falling, RuleKind::rising})) {
-    text += fmt::format(" {} in this order", name_of(rule.kind));
+    text += fmt::format(" {} in this order", rule.kind == RuleKind::falling ? "fall" : "rise");
     if (rule.margin != 0 || rule.percent != 0)
-      text += fmt::format(" (steps back up to {} forgiven)", margin_text(rule, ""));
+      text += fmt::format(" and go back by at most {} in a step", margin_text(rule, ""));
   }
   if (rule.share > 0) text += fmt::format(" in at least {}% of the seeds", number(100 * rule.share));
-  return text;
+  return text + measure;
 }
 
 std::vector<double> values_of(const ArmValues& values, const std::string& arm, const Measure& measure) {

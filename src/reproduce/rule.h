@@ -12,16 +12,17 @@
 namespace throughtime {
 
 /// What is taken of a curve, or a number of the result.
-enum class MeasureHow { last, final, end, mean, lowest, highest, reach, share, rise, decay, result };
+enum class MeasureHow { last, final, end, mean, lowest, highest, reach, share, rise, decay, relapses, result };
 constexpr auto names_of(MeasureHow) {
-  return choice_names("last", "final", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay", "result");
+  return choice_names("last", "final", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay",
+                      "relapses", "result");
 }
 
 /// One number of a run.
 struct Measure {
   std::string metric;  // a curve, or the name of a number of the result
   MeasureHow how = MeasureHow::last;
-  double level = 0;  // reach, share
+  double level = 0;  // reach, share, relapses
 
   /// Its name in stored results: "validation_mse, lowest".
   std::string key() const;
@@ -68,6 +69,8 @@ struct Rule {
   /// What it needs numbers of: `arms` and `than`.
   std::vector<std::string> named_arms() const;
 };
+/// A table of the kinds: the keys that each reads, and what it asks.
+std::string rule_kinds_markdown();
 /// Whether a kind takes `than`.
 bool takes_others(RuleKind kind);
 /// The rule as a sentence.

@@ -117,6 +117,18 @@ TEST(Result, MeasuresOfACurve) {
   EXPECT_TRUE(std::isnan(measure_run({"other", MeasureHow::last}, run)));
 }
 
+TEST(Result, CountsRelapses) {
+  const auto relapses = [](const std::vector<double>& curve) {
+    return measure_run({"train_loss", MeasureHow::relapses, 0.01}, run_with(curve));
+  };
+  EXPECT_EQ(relapses({0.2, 0.05, 0.02, 0.3}), 0) << "it was never below the level";
+  EXPECT_EQ(relapses({0.2, 0.01, 0.1, 0.02, 0.005}), 0) << "ten times the level is allowed";
+  EXPECT_EQ(relapses({0.2, 0.01, 0.11, 0.17, 0.05, 0.2}), 1) << "once lost it must be learned again first";
+  EXPECT_EQ(relapses({0.2, 0.01, 0.11, 0.009, 0.02, 0.2, 0.001}), 2);
+  EXPECT_EQ(relapses({0.01, std::numeric_limits<double>::quiet_NaN()}), 1);
+  EXPECT_EQ(relapses({0.01}), 0);
+}
+
 TEST(Result, ACurveBeginsAtItsFirstNumber) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const auto measured = [&](MeasureHow how, double level, const std::vector<double>& curve) {

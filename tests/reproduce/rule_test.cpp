@@ -230,7 +230,7 @@ TEST(VerdictRule, SaysWhatWasSeen) {
   Rule asked = rule;
   asked.p = 0.05;
   EXPECT_EQ(check_rule(asked, results({{1.0, 2.0}, {3.0, 5.0}}), {}).seen, "-2.5 ± 0.5, Welch's p 0.2");
-  EXPECT_EQ(rule_text(rule), "validation_mse, last of a less than that of b");
+  EXPECT_EQ(rule_text(rule), "a is less than b (validation_mse, last)");
 }
 
 }  // namespace
