@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/cuda/kernels/inputs.h"
+#include "engine/cuda/kernels/thin.h"
 #include "throughtime/index.h"
 
 namespace throughtime::cuda {
@@ -16,6 +17,7 @@ int or_width(int stride, int width) { return stride > 0 ? stride : width; }
 
 void issue(const Context& context, const LinearForward& call) {
   if (call.rows == 0) return;
+  if (is_thin(call.rows, call.inputs, call.outputs)) return issue_thin(context, call);
   const float one = 1, before = call.add ? 1.0f : 0.0f;
   check(cublasSgemm(context.products, CUBLAS_OP_T, CUBLAS_OP_N, call.outputs, call.rows, call.inputs, &one,
                     call.weights, call.inputs, call.x, or_width(call.x_stride, call.inputs), &before, call.y,
@@ -25,6 +27,7 @@ void issue(const Context& context, const LinearForward& call) {
 
 void issue(const Context& context, const LinearBackward& call) {
   if (call.rows == 0) return;
+  if (is_thin(call.rows, call.inputs, call.outputs)) return issue_thin(context, call);
   const float one = 1, before = call.add ? 1.0f : 0.0f;
   check(cublasSgemm(context.products, CUBLAS_OP_N, CUBLAS_OP_N, call.inputs, call.rows, call.outputs, &one,
                     call.weights, call.inputs, call.d_y, or_width(call.d_y_stride, call.outputs), &before, call.d_x,
