@@ -35,8 +35,6 @@ EngineChoice choose_engine(const std::string& name, const Model& model, int rows
   const std::string host = EngineConfig().name;
   const EngineType* device = usable_device();
   if (!device) return {host, "auto: no GPU that can be used"};
-  if (model.head().band != HeadBand::none)
-    return {host, fmt::format("auto: the {} head has no device kernels", model.head().name)};
   if (const std::string option = option_without_device_kernels(model); !option.empty())
     return {host, fmt::format("auto: {} has no device kernels", option)};
   const double products = products_of_step(model, rows);

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 #include "engine/cuda/kernels/reduce.cuh"
 #include "engine/cuda/kernels/turns.cuh"
@@ -118,9 +117,10 @@ bool fours(const LinearForward& call) {
 }  // namespace
 
 bool is_thin(int rows, int inputs, int outputs) {
-  static const long few = std::getenv("THIN_ROWS") ? std::atol(std::getenv("THIN_ROWS")) : 4;
-  static const long size = std::getenv("THIN_SIZE") ? std::atol(std::getenv("THIN_SIZE")) : 1 << 20;
-  return rows <= few || (rows <= most_thin_rows && static_cast<long>(inputs) * outputs <= size);
+  constexpr int always_thin_rows = 4;
+  constexpr long most_thin_weights = 1 << 20;  // of a matrix that more rows are multiplied by
+  return rows <= always_thin_rows ||
+         (rows <= most_thin_rows && static_cast<long>(inputs) * outputs <= most_thin_weights);
 }
 
 void issue_thin(const Context& context, const LinearForward& call) {
