@@ -86,6 +86,29 @@ RC_GTEST_PROP(CudaBodies, ApplyTheMasksOfTheEngines, ()) {
   }
 }
 
+RC_GTEST_PROP(CudaBodies, DropTheWeightsOfTheEngines, ()) {
+  const auto count = *rc::gen::inRange<std::size_t>(1, 40);
+  const MaskNumbers numbers{*rc::gen::arbitrary<std::uint64_t>(), 5, 7};  // neither step nor row matters
+  DropoutConfig config;
+  config.recurrent = *rc::gen::inRange(1, 1000) / 1000.0;
+  const DropoutSite site = recurrent_dropout(config, *rc::gen::inRange(0, 4));
+  const Floats from = normals(count, 1), base = normals(count, 2);
+  Floats mask(count), dropped(count), sum = base;
+  write_recurrent_mask(config, site.layer, numbers.key, std::span(mask));
+  DropWeights call{.count = count, .purpose = static_cast<std::uint32_t>(site.purpose), .layer = site.layer};
+  call.share = site.share;
+  call.numbers = &numbers;
+  call.from = from.data();
+  call.to = dropped.data();
+  for (std::size_t quad = 0; quad < (count + 3) / 4; ++quad) write_element(make_mask_plan(call), quad);
+  call.base = call.to = sum.data();
+  for (std::size_t quad = 0; quad < (count + 3) / 4; ++quad) write_element(make_mask_plan(call), quad);
+  for (std::size_t i = 0; i < count; ++i) {
+    RC_ASSERT(dropped[i] == mask[i] * from[i]);
+    RC_ASSERT(std::abs(sum[i] - (base[i] + mask[i] * from[i])) <= 1e-6f * (1 + std::abs(base[i])));
+  }
+}
+
 TEST(CudaBodies, GatherTokensAndReals) {
   const Floats table = {1, 2, 3, 4, 5, 6}, reals = {0.1f, 0.2f, 0.3f};
   const std::vector<std::int32_t> tokens = {2, -1, 0};

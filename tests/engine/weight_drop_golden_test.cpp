@@ -13,7 +13,13 @@ namespace throughtime::testing {
 namespace {
 
 /// An engine and a cell.
-class WeightDropAgainstPyTorch : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
+class WeightDropAgainstPyTorch : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  void SetUp() override {
+    const EngineType& type = find_engine(std::get<0>(GetParam()));
+    if (!type.usable()) GTEST_SKIP() << type.missing();
+  }
+};
 
 TEST_P(WeightDropAgainstPyTorch, MasksLossAndGradientsAgree) {
   const auto& [name, cell] = GetParam();
@@ -53,7 +59,7 @@ TEST_P(WeightDropAgainstPyTorch, MasksLossAndGradientsAgree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, WeightDropAgainstPyTorch,
-                         ::testing::Combine(::testing::Values("reference", "cpu"),
+                         ::testing::Combine(::testing::ValuesIn(engine_names()),
                                             ::testing::Values("lstm", "gru", "rnn_tanh", "rnn_relu")),
                          [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 

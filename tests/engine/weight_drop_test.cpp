@@ -3,14 +3,13 @@
 #include <span>
 #include <tuple>
 
-#include "engine/device_facts.h"
 #include "engine/dropout.h"
 #include "support/engine_run.h"
 #include "support/errors.h"
 #include "support/numeric.h"
 #include "support/thread_ranks.h"
 
-// Masks on recurrent weights (model.dropout_recurrent): in every cell and both engines of the host.
+// Masks on recurrent weights (model.dropout_recurrent): in every cell and every engine.
 namespace throughtime::testing {
 namespace {
 
@@ -54,6 +53,10 @@ PullBackSpec everything(const EngineRun& run, int steps, std::uint64_t seed) {
 /// An engine and a cell.
 class WeightDrop : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
+  void SetUp() override {
+    const EngineType& type = find_engine(engine());
+    if (!type.usable()) GTEST_SKIP() << type.missing();
+  }
   static const std::string& engine() { return std::get<0>(GetParam()); }
   static const std::string& cell() { return std::get<1>(GetParam()); }
   static double tolerance() { return engine() == "reference" ? 1e-12 : 1e-5; }
@@ -169,7 +172,7 @@ TEST_P(WeightDrop, IsTheSameOnSeveralRanks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCell, WeightDrop,
-                         ::testing::Combine(::testing::Values("reference", "cpu"), ::testing::ValuesIn(cell_names())),
+                         ::testing::Combine(::testing::ValuesIn(engine_names()), ::testing::ValuesIn(cell_names())),
                          [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
 TEST(WeightDropMasks, DifferBetweenKeysAndLayersOnly) {
@@ -190,11 +193,6 @@ TEST(WeightDropModel, RefusesSharesThatAreNone) {
     config.dropout.recurrent = bad;
     EXPECT_REFUSED(Model{config}, "dropout.recurrent must be at least 0 and below 1");
   }
-}
-
-TEST(WeightDropModel, IsNamedWhereADeviceCannotComputeIt) {
-  EXPECT_EQ(option_without_device_kernels(Model(stack_of("lstm", {3}))), "");
-  EXPECT_EQ(option_without_device_kernels(Model(dropped_stack("lstm", {3}))), "weight drop (model.dropout_recurrent)");
 }
 
 }  // namespace

@@ -31,7 +31,6 @@ void CudaEngine::pull_back(const PullBackCall& call) {
 
   recorder_.begin_call(staging_.bytes_of(window));
   const Pass pass{window, tape, numbers(call.parameters), staging_.flags(window), staging_.mask(window)};
-  map_weights(pass);
   if (call.gradient && !call.add) add(Fill{call.gradient.size, nullptr, arguments.gradient});
   for (std::size_t k = 0; k < cells_.size(); ++k) {
     const Layer& layer = model_.layers()[k];
@@ -45,8 +44,7 @@ void CudaEngine::pull_back(const PullBackCall& call) {
       move.to = tape.layers[k].carry.data();
       add(move);
     }
-    if (arguments.gradient && tape.layers[k].d_effective.size() > 0)
-      add(Fill{tape.layers[k].d_effective.size(), nullptr, tape.layers[k].d_effective.data()});
+    if (arguments.gradient) begin_recurrent_gradient(pass, k);
   }
   const StagedLosses losses =
       call.losses ? staging_.losses(window, arguments.first, arguments.last, true) : StagedLosses();
@@ -59,23 +57,14 @@ void CudaEngine::pull_back(const PullBackCall& call) {
   }
   for (std::size_t k = 0; k < cells_.size(); ++k) {
     const Layer& layer = model_.layers()[k];
-    LayerTape& kept = tape.layers[k];
     MoveStates move = move_states(k, window.batch, elements(window.batch, layer.hidden));
-    move.from = kept.carry.data();
+    move.from = tape.layers[k].carry.data();
     for (float* rows : {arguments.initial_cotangent, arguments.taps}) {
       if (!rows) continue;
       move.to = rows + layer.state_offset;
       add(move);
     }
-    if (!arguments.gradient || kept.d_effective.size() == 0) continue;
-    MapWeights map;
-    map.cell = cells_[k].cell;
-    map.options = layer.options;
-    map.hidden = layer.hidden;
-    map.adjoint = 1;
-    map.from = kept.d_effective.data();
-    map.to = block_of(arguments.gradient, layer.weight_hh);
-    add(map);
+    if (arguments.gradient) end_recurrent_gradient(pass, k, arguments.gradient);
   }
   if (call.tap_norms)
     add(RowNorms{(arguments.last - arguments.first + 1) * window.batch, model_.state_size(), arguments.taps,
@@ -180,7 +169,7 @@ void CudaEngine::add_layer_gradient(const Pass& pass, std::size_t k, int begin, 
   if (!shape.joint)
     add_bias_gradient(pass.tape, places, shape.recurrent_rows * hidden, d_recurrent, 0,
                       block_of(gradient, layer.bias_hh));
-  float* d_weights = tape.d_effective.size() > 0 ? tape.d_effective.data() : block_of(gradient, layer.weight_hh);
+  float* d_weights = d_recurrent_weights(pass, k, gradient);
   if (early > 0) {
     const float* before = tape.states.data() + at;
     if (pass.flags) {

@@ -8,6 +8,7 @@
 #include "engine/cuda/kernels/update.h"
 #include "engine/cuda/kernels/vectors.h"
 #include "engine/cuda/staging.h"
+#include "engine/cuda/steps.h"
 #include "engine/cuda/stream_executor.h"
 #include "engine/cuda/tape.h"
 #include "engine/dropout.h"
@@ -122,9 +123,23 @@ class CudaEngine final : public Engine {
   float* block_of(float* gradient, int index) const;
   /// Between rows of states and the planes of layer k, each `plane` numbers behind the one before.
   MoveStates move_states(std::size_t k, int batch, std::size_t plane) const;
-  /// The recurrent matrix that layer k multiplies with.
+
+  // The recurrent weights of layer k: its raw block, what a mask leaves of it, what the cell's map makes of that.
+  static bool drops_weights(const Pass& pass, std::size_t k);
+  const float* raw_weights(const Pass& pass, std::size_t k) const;
+  /// What it multiplies with.
   const float* recurrent_weights(const Pass& pass, std::size_t k) const;
+  /// Of all layers, into the tape: for the way back too.
   void map_weights(const Pass& pass);
+  MapWeights weight_map(std::size_t k, int adjoint, const float* from, float* to) const;
+  /// to = base + mask * from.
+  void drop_weights(const Pass& pass, std::size_t k, const float* from, const float* base, float* to);
+  // And their gradient, the same way back: added up in the tape where the weights are not the raw block.
+  void begin_recurrent_gradient(const Pass& pass, std::size_t k);
+  float* d_recurrent_weights(const Pass& pass, std::size_t k, float* gradient) const;
+  float* d_raw_weights(const Pass& pass, std::size_t k, float* gradient) const;
+  void end_recurrent_gradient(const Pass& pass, std::size_t k, float* gradient);
+
   void apply_mask(const Pass& pass, const DropoutSite& site, int entries, int width, int first_step,
                   const std::int32_t* places, float* values, bool always = false, int stride = 0);
   /// y [rows, outputs] = x W^T + bias.

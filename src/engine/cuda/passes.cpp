@@ -3,7 +3,6 @@
 #include "engine/cuda/kernels/few_outputs.h"
 #include "engine/cuda/kernels/inputs.h"
 #include "engine/cuda/products.h"
-#include "engine/cuda/steps.h"
 #include "engine/dropout.h"
 #include "throughtime/index.h"
 
@@ -26,25 +25,6 @@ MoveStates CudaEngine::move_states(std::size_t k, int batch, std::size_t plane) 
   move.state_size = model_.state_size();
   move.plane = plane;
   return move;
-}
-
-const float* CudaEngine::recurrent_weights(const Pass& pass, std::size_t k) const {
-  const LayerTape& tape = pass.tape.layers[k];
-  return tape.effective.size() > 0 ? tape.effective.data() : block(pass, model_.layers()[k].weight_hh);
-}
-
-void CudaEngine::map_weights(const Pass& pass) {
-  for (std::size_t k = 0; k < cells_.size(); ++k) {
-    const Layer& layer = model_.layers()[k];
-    if (pass.tape.layers[k].effective.size() == 0) continue;
-    MapWeights map;
-    map.cell = cells_[k].cell;
-    map.options = layer.options;
-    map.hidden = layer.hidden;
-    map.from = block(pass, layer.weight_hh);
-    map.to = pass.tape.layers[k].effective.data();
-    add(map);
-  }
 }
 
 void CudaEngine::apply_mask(const Pass& pass, const DropoutSite& site, int entries, int width, int first_step,

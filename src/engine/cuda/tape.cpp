@@ -76,6 +76,11 @@ LayerTape make_layer(const Model& model, std::size_t k, const TapeShape& shape, 
     tape.effective = DeviceArray<float>(matrix);
     if (shape.keep == Keep::gradient) tape.d_effective = DeviceArray<float>(matrix);
   }
+  if (recurrent_dropout(model.config().dropout, static_cast<int>(k)).active() && layer.weight_hh >= 0) {
+    const std::size_t block = model.parameters().block(layer.weight_hh).size();
+    tape.dropped = DeviceArray<float>(block);
+    if (shape.keep == Keep::gradient) tape.d_dropped = DeviceArray<float>(block);
+  }
   return tape;
 }
 
@@ -171,8 +176,8 @@ std::size_t CudaTape::activation_bytes() const {
 std::size_t CudaTape::bytes() const {
   std::size_t bytes = raw.bytes() + d_outputs.bytes() + taps_.bytes();
   for (const LayerTape& layer : layers)
-    for (const DeviceArray<float>* array :
-         {&layer.states, &layer.saved, &layer.inputs, &layer.carry, &layer.effective, &layer.d_effective})
+    for (const DeviceArray<float>* array : {&layer.states, &layer.saved, &layer.inputs, &layer.carry, &layer.effective,
+                                            &layer.d_effective, &layer.dropped, &layer.d_dropped})
       bytes += array->bytes();
   for (const DeviceArray<float>* array :
        {&space.input_gates, &space.recurrent_gates, &space.products, &space.gated, &space.d_inputs, &space.d_raw,

@@ -17,6 +17,7 @@ struct LayerTape {
   DeviceArray<float> carry;   // [tensors][B][H]: dL/d(state), carried back
   int carried = 0;            // tensors that it holds; the others are zero as yet
   DeviceArray<float> effective, d_effective;  // [recurrent_rows * H, H]; empty where the raw weights are used
+  DeviceArray<float> dropped, d_dropped;      // what a mask leaves of the raw block; empty without weight drop
   std::size_t state_plane = 0, saved_plane = 0;
 };
 

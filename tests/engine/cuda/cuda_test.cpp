@@ -181,6 +181,16 @@ TEST_F(CudaSmall, EveryCellAndHead) {
   }
 }
 
+TEST_F(CudaSmall, WeightDrop) {
+  for (const char* cell : {"lstm", "antisymmetric"})
+    for (const int hidden : {3, 40, 257}) {
+      ProblemSpec spec{.model = stack_of(cell, {hidden, 5}), .steps = 4, .batch = 3};
+      spec.model.dropout.recurrent = 0.4;
+      const Problem problem = random_problem(spec);
+      EXPECT_LT(relative_error(trained(problem, "cuda"), trained(problem, "reference")), 1e-5) << cell << hidden;
+    }
+}
+
 TEST_F(Cuda, RefusesACellWithoutDeviceKernels) {
   if (std::ranges::count(cell_names(), kernel_less) == 0) {
     CellType copy = find_cell("rnn_tanh");

@@ -14,6 +14,10 @@ void issue(const Context& context, const ApplyMask& call) {
   launch_cells(context, make_mask_plan(call), call.entries, (call.width + 3) / 4, "dropout mask");
 }
 
+void issue(const Context& context, const DropWeights& call) {
+  launch_elements(context, make_mask_plan(call), (call.count + 3) / 4, "weight drop");
+}
+
 void issue(const Context& context, const ZeroResets& call) {
   launch_cells(context, call, call.places, call.hidden, "zero resets");
 }

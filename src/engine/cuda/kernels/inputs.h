@@ -46,6 +46,20 @@ struct ApplyMask {
 };
 void issue(const Context&, const ApplyMask&);
 
+/// to [count] = base + mask * from, where the mask is that of a recurrent block (engine/dropout.h): the same for all
+/// rows and steps of a key.
+struct DropWeights {
+  std::size_t count = 0;
+  std::uint32_t purpose = 0;
+  int layer = 0;
+  double share = 0;
+  const MaskNumbers* numbers = nullptr;
+  const float* from = nullptr;
+  const float* base = nullptr;  // null: zeros
+  float* to = nullptr;
+};
+void issue(const Context&, const DropWeights&);
+
 /// table[token] += the sum over its entries of rows[entry], in the order given: a stable sort by token that the host
 /// has made. Segment s has entries order[begin[s]] ... order[begin[s + 1] - 1]. `segments` is at most `entries`.
 struct AddSortedRows {

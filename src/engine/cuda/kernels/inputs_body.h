@@ -33,33 +33,51 @@ THROUGHTIME_INLINE void write_cell(const GatherInputs& call, std::size_t place, 
   call.x[place * (tokens + call.reals) + column] = value;
 }
 
-/// ApplyMask with what follows from its share, the same for all of its elements.
+/// ApplyMask or DropWeights with what follows from its share, the same for all of its elements.
+template <class Call>
 struct MaskPlan {
-  ApplyMask call;
+  Call call;
   std::uint64_t threshold = 0;  // a word below it drops its element
   float survivor = 1;
+
+  THROUGHTIME_INLINE float factor(std::uint32_t word) const { return word < threshold ? 0.0f : survivor; }
 };
 
-inline MaskPlan make_mask_plan(const ApplyMask& call) {
+template <class Call>
+MaskPlan<Call> make_mask_plan(const Call& call) {
   return {call, static_cast<std::uint64_t>(std::llround(call.share * 4294967296.0)),
           static_cast<float>(1.0 / (1.0 - call.share))};
 }
 
+THROUGHTIME_INLINE std::uint64_t mask_element(int layer, std::size_t quad) {
+  return static_cast<std::uint64_t>(layer) << 32 | quad;
+}
+
 /// Elements [4 quad, 4 quad + 4) of an entry share the words of one counter.
-THROUGHTIME_INLINE void write_cell(const MaskPlan& plan, std::size_t entry, int quad) {
+THROUGHTIME_INLINE void write_cell(const MaskPlan<ApplyMask>& plan, std::size_t entry, int quad) {
   const ApplyMask& call = plan.call;
   const int place = call.places ? call.places[entry] : static_cast<int>(entry);
   const std::uint64_t step =
       call.per_sequence ? 0 : static_cast<std::uint64_t>(call.numbers->step + call.first_step + place / call.batch);
   const std::uint32_t row = static_cast<std::uint32_t>(call.numbers->row + place % call.batch);
-  const std::uint64_t element = static_cast<std::uint64_t>(call.layer) << 32 | static_cast<std::uint32_t>(quad);
-  const RandomWords words = random_words(call.numbers->key, call.purpose, step, row, element);
+  const RandomWords words = random_words(call.numbers->key, call.purpose, step, row,
+                                         mask_element(call.layer, static_cast<std::size_t>(quad)));
   const int first = 4 * quad;
   float* values = call.values + entry * (call.stride ? call.stride : call.width) + first;
   float x[4];
   for (int i = 0; i < 4; ++i) x[i] = first + i < call.width ? values[i] : 0.0f;
   for (int i = 0; i < 4; ++i)
-    if (first + i < call.width) values[i] = x[i] * (words.word[i] < plan.threshold ? 0.0f : plan.survivor);
+    if (first + i < call.width) values[i] = x[i] * plan.factor(words.word[i]);
+}
+
+/// Elements [4 quad, 4 quad + 4) of a block. Each is read before it is written: `base` may be `to`.
+THROUGHTIME_INLINE void write_element(const MaskPlan<DropWeights>& plan, std::size_t quad) {
+  const DropWeights& call = plan.call;
+  const RandomWords words = random_words(call.numbers->key, call.purpose, 0, 0, mask_element(call.layer, quad));
+  for (std::size_t i = 0; i < 4 && 4 * quad + i < call.count; ++i) {
+    const std::size_t at = 4 * quad + i;
+    call.to[at] = (call.base ? call.base[at] : 0.0f) + plan.factor(words.word[i]) * call.from[at];
+  }
 }
 
 THROUGHTIME_INLINE void write_cell(const ZeroResets& call, std::size_t place, int unit) {
