@@ -249,7 +249,7 @@ AtlasPage overview(const std::vector<Paper>& papers) {
        {"proves nothing", "The runs learned nothing, or no more than a naive guess knows."},
        {"not run", "There are no runs. The last column says why, where there is a reason."}});
   text +=
-      "\n[reproduce.md](reproduce.md) has the rules and tests, [conclusions.md](conclusions.md) a paragraph for "
+      "\n[reproduce.md](reproduce.md) has the rules and tests, [conclusions.md](conclusions.md) a section for "
       "each paper.\n";
   for (const Paper& paper : papers) text += overview_table(paper);
   return {overview_name, text};
