@@ -119,8 +119,7 @@ bool fours(const LinearForward& call) {
 bool is_thin(int rows, int inputs, int outputs) {
   constexpr int always_thin_rows = 4;
   constexpr long too_many_weights = 1 << 20;  // of a matrix that more rows are multiplied by
-  return rows <= always_thin_rows ||
-         (rows <= most_thin_rows && static_cast<long>(inputs) * outputs < too_many_weights);
+  return rows <= always_thin_rows || (rows <= most_thin_rows && static_cast<long>(inputs) * outputs < too_many_weights);
 }
 
 void issue_thin(const Context& context, const LinearForward& call) {
