@@ -32,12 +32,13 @@ std::string spread_text(const Contender& contender, double Outcome::*field) {
 }
 
 /// The test metric is that of the weights that validation chose, where it chose some.
-std::string table_text(const std::vector<Contender>& contenders) {
+std::string table_text(const std::vector<Contender>& contenders, const std::string& key) {
   const std::string metric = metric_of(contenders);
-  Table table({{"learner", false},
+  Table table({{key, false},
                {"runs"},
                {"failed"},
                {"iterations"},
+               {"updates"},
                {"test " + metric},
                {"last weights"},
                {"validation " + metric},
@@ -46,8 +47,10 @@ std::string table_text(const std::vector<Contender>& contenders) {
                {"seconds"}});
   for (const Contender& contender : contenders) {
     const Outcome sample = contender.sample();
-    table.add_row({contender.learner, fmt::format("{}", contender.outcomes.size()),
+    const Summary updates = summary_of(contender.values(&Outcome::updates));
+    table.add_row({contender.name, fmt::format("{}", contender.outcomes.size()),
                    fmt::format("{}", contender.failures()), fmt::format("{}", sample.iterations),
+                   fmt::format("{:.0f}", updates.count > 0 ? updates.mean : 0),
                    spread_text(contender, &Outcome::test_metric), spread_text(contender, &Outcome::last_test_metric),
                    spread_text(contender, &Outcome::validation_metric), spread_text(contender, &Outcome::train_loss),
                    bytes_text(sample.activation_bytes), spread_text(contender, &Outcome::seconds)});
@@ -82,22 +85,30 @@ void compare(CompareArguments arguments) {
       for (const RunConfig& config : contender.configs)
         contender.outcomes.push_back(run_narrated_trial(config, true, arguments.quiet, "compare"));
   }
-  if (!arguments.json) show("{}", table_text(contenders));
+  const std::string key = arguments.request.learners.empty() ? "arm" : "learner";
+  if (!arguments.json) show("{}", table_text(contenders, key));
   if (arguments.json)
-    for (const Contender& contender : contenders) show("{}\n", contender_json(contender));
+    for (const Contender& contender : contenders) show("{}\n", contender_json(contender, key));
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("compare", "Train several learners with several seeds, side by side");
+  CLI::App* command = app.add_subcommand("compare", "Train several learners or arms with several seeds, side by side");
   const auto arguments = std::make_shared<CompareArguments>();
-  command->add_option("config", arguments->request.config, "TOML file with everything but the learner's name")
+  command
+      ->add_option("config", arguments->request.config,
+                   "TOML file: with arms to compare, or with everything but the learner's name")
       ->required();
   command
       ->add_option("--learners", arguments->request.learners, "Names, separated by commas (throughtime list learners)")
       ->delimiter(',')
-      ->required()
+      ->allow_extra_args(false);
+  command
+      ->add_option("--arms", arguments->request.arms,
+                   "Without --learners: which [[arm]]s of the file; else all of them")
+      ->delimiter(',')
+      ->type_name("NAMES")
       ->allow_extra_args(false);
   command->add_option("--seeds", arguments->request.seeds, "Runs of each, with seeds that count up from train.seed")
       ->check(CLI::Range(1, 1000000))
@@ -105,14 +116,14 @@ void add_compare_command(CLI::App& app) {
   command->add_option("--set", arguments->request.overrides, "An option that overrides the file: train.batch=64")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--arm", arguments->request.arm, "The [[arm]] of the file")->type_name("NAME");
+  command->add_option("--arm", arguments->request.arm, "The [[arm]] that the learners share")->type_name("NAME");
   command->add_option("--engine", arguments->engine,
                       fmt::format("What computes (run.engine): {}, or auto", usable_engine_names()));
   command->add_option("--jobs", arguments->jobs, "Runs at a time; on a GPU they share it")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");
-  command->add_flag("--json", arguments->json, "One JSON object per learner instead of a table");
+  command->add_flag("--json", arguments->json, "One JSON object per learner or arm instead of a table");
   command->callback([arguments] { compare(*arguments); });
 }
 

@@ -15,21 +15,53 @@
 namespace throughtime {
 namespace {
 
-RunConfig with_seed(RunConfig config, int index) {
+RunConfig with_seed(RunConfig config, const std::string& name, int index) {
   config.train.seed += static_cast<std::uint64_t>(index);
-  const std::string part = fmt::format("-compare/{}-seed-{}", config.learner.name, config.train.seed);
+  const std::string part = fmt::format("-compare/{}-seed-{}", name, config.train.seed);
   config.run.directory = run_directory(config) + part;
   config.run.name += part;
   return config;
 }
 
-Contender make_contender(const ConfigFile& file, const ComparisonRequest& request, const std::string& learner) {
+Contender make_contender(const std::string& name, const RunConfig& config, int seeds) {
+  Contender contender{name, {}};
+  for (int index = 0; index < seeds; ++index) contender.configs.push_back(with_seed(config, name, index));
+  return contender;
+}
+
+Contender learner_contender(const ConfigFile& file, const ComparisonRequest& request, const std::string& learner) {
   std::vector<std::string> overrides = request.overrides;
   overrides.push_back("learner.name=" + learner);
-  const RunConfig config = file.config(file.one_arm(request.arm), overrides);
-  Contender contender{learner, {}};
-  for (int index = 0; index < request.seeds; ++index) contender.configs.push_back(with_seed(config, index));
-  return contender;
+  return make_contender(learner, file.config(file.one_arm(request.arm), overrides), request.seeds);
+}
+
+/// The runs of all arms lie side by side, as those of learners do: FILE-compare, not FILE/ARM-compare.
+Contender arm_contender(const ConfigFile& file, const ComparisonRequest& request, const std::string& arm) {
+  RunConfig config = file.config(file.one_arm(arm), request.overrides);
+  const std::size_t tail = arm.size() + 1;
+  config.run.directory = run_directory(config);
+  config.run.directory.resize(config.run.directory.size() - tail);
+  config.run.name.resize(config.run.name.size() - tail);
+  return make_contender(arm, config, request.seeds);
+}
+
+std::vector<Contender> arm_contenders(const ConfigFile& file, const ComparisonRequest& request) {
+  if (file.arms().empty())
+    refuse("compare", "{} has no [[arm]] to compare; name learners: --learners bptt,tbptt", request.config);
+  if (!request.arm.empty())
+    refuse("compare", "--arm {} says what --learners share; without them it is --arms {}", request.arm, request.arm);
+  const std::vector<std::string>& arms = request.arms.empty() ? file.arms() : request.arms;
+  std::vector<Contender> contenders;
+  for (const std::string& arm : arms) contenders.push_back(arm_contender(file, request, arm));
+  return contenders;
+}
+
+std::vector<Contender> learner_contenders(const ConfigFile& file, const ComparisonRequest& request) {
+  if (!request.arms.empty())
+    refuse("compare", "it compares learners or arms, not both; --arm NAME says which arm the learners share");
+  std::vector<Contender> contenders;
+  for (const std::string& learner : request.learners) contenders.push_back(learner_contender(file, request, learner));
+  return contenders;
 }
 
 }  // namespace
@@ -55,16 +87,14 @@ Outcome Contender::sample() const {
 std::vector<Contender> make_contenders(const ComparisonRequest& request) {
   if (std::filesystem::is_directory(request.config))
     refuse("compare",
-           "it takes a configuration and trains its learners, {} is a directory: for runs that exist there is "
+           "it takes a configuration and trains its learners or arms, {} is a directory: for runs that exist there is "
            "throughtime report",
            request.config);
   const ConfigFile file(request.config);
-  std::vector<Contender> contenders;
+  std::vector<Contender> contenders =
+      request.learners.empty() ? arm_contenders(file, request) : learner_contenders(file, request);
   std::vector<RunConfig> configs;
-  for (const std::string& learner : request.learners) {
-    contenders.push_back(make_contender(file, request, learner));
-    configs.push_back(contenders.back().configs.front());
-  }
+  for (const Contender& contender : contenders) configs.push_back(contender.configs.front());
   require_used(request.overrides, configs, "train");
   for (const RunConfig& config : configs) check_run(config);
   return contenders;
@@ -77,8 +107,8 @@ std::string metric_of(const std::vector<Contender>& contenders) {
   return metric;
 }
 
-std::string contender_json(const Contender& contender) {
-  nlohmann::ordered_json object = {{"learner", contender.learner}, {"runs", nlohmann::ordered_json::array()}};
+std::string contender_json(const Contender& contender, const std::string& key) {
+  nlohmann::ordered_json object = {{key, contender.name}, {"runs", nlohmann::ordered_json::array()}};
   for (const Outcome& outcome : contender.outcomes) {
     object["runs"].push_back(outcome.run);
     if (!outcome.metric.empty()) object["metric"] = outcome.metric;
@@ -90,6 +120,7 @@ std::string contender_json(const Contender& contender) {
   const Summary last = summary_of(contender.values(&Outcome::last_test_metric));
   object["last_test_mean"] = last.mean;
   object["last_test_deviation"] = last.count > 1 ? last.deviation : 0;
+  object["updates_mean"] = summary_of(contender.values(&Outcome::updates)).mean;
   object["seconds_mean"] = summary_of(contender.values(&Outcome::seconds)).mean;
   return object.dump();
 }

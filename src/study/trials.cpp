@@ -25,6 +25,7 @@ Outcome read_outcome(const RunDirectory& directory) {
   outcome.run = directory.path().string();
   outcome.metric = result.text("metric");
   outcome.iterations = count("iterations");
+  outcome.updates = static_cast<double>(count("updates"));
   outcome.seconds = result.number("seconds");
   outcome.activation_bytes = elements(count("activation_bytes"));
   outcome.train_loss = result.number("train_loss");

@@ -16,6 +16,7 @@ struct Outcome {
   std::string metric;   // the task's first
   std::int64_t iterations = 0;
   std::int64_t best_iteration = 0;
+  double updates = 0;  // a count; adaptive truncation makes another number with each seed
   double seconds = 0;
   std::size_t activation_bytes = 0;
   double train_loss = std::numeric_limits<double>::quiet_NaN();

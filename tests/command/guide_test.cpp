@@ -53,6 +53,14 @@ INSTANTIATE_TEST_SUITE_P(All, Guides, ::testing::ValuesIn(guides()), [](const au
   return name;
 });
 
+TEST(ChoosingGuide, ShowsTheFileOfItsExperiment) {
+  const std::string root = THROUGHTIME_TEST_DIRECTORY "/../";
+  const Guide guide = read_guide(text_of(root + "docs/guides/choosing-a-method.md"));
+  ASSERT_FALSE(guide.files.empty());
+  EXPECT_EQ(guide.files[0].first, "machine.awk");
+  EXPECT_EQ(guide.files[0].second, text_of(root + "experiments/choosing/machine.awk"));
+}
+
 TEST(ReadGuide, FindsFilesAndCommands) {
   const Guide guide = read_guide(
       "# A page\n\n```toml own.toml\na = 1\n```\ntext\n```sh\nfirst \\\n  part\n# a remark\nsecond\n```\n"

@@ -225,6 +225,21 @@ TEST_F(Runs, ComparesLearnersOverSeeds) {
   expect_refusal(run(both + "--set learner.fptt.windows=3"), "learner.fptt.windows is an option of the learner fptt");
 }
 
+TEST_F(Runs, ComparesArmsOverSeeds) {
+  config_file(std::string(tiny) +
+              "[[arm]]\nname = \"whole\"\n[[arm]]\nname = \"halves\"\nlearner.name = \"fptt\"\n"
+              "learner.fptt.windows = 2\ntrain.iterations = 5\n");
+  const Outcome table = run("compare --quiet tiny.toml --seeds 2");
+  EXPECT_EQ(table.code, 0) << table.err;
+  EXPECT_EQ(lines_in(table.out), 4u) << table.out;
+  EXPECT_TRUE(table.out.starts_with("arm")) << table.out;
+  const Outcome json = run("compare --quiet tiny.toml --seeds 2 --arms halves --json");
+  const auto halves = nlohmann::json::parse(json.out);
+  EXPECT_EQ(halves.at("arm"), "halves");
+  EXPECT_EQ(halves.at("updates_mean"), 10) << "two windows in each of five iterations";
+  EXPECT_EQ(halves.at("runs").at(1), "runs/tiny-compare/halves-seed-2");
+}
+
 TEST_F(Runs, ComparesSideBySideWhatItComparesInTurn) {
   config_file(std::string(tiny) + "[learner.tbptt]\npreset = \"plain\"\ntruncation = 2\n");
   const auto numbers = [&](const std::string& options) {
