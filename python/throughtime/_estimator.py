@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
 import os
@@ -312,16 +313,21 @@ class Estimator(Weights):
     def _run(self, parts: list[Part], recording: bool, directory: Any, callbacks: Sequence[Callback], verbose: int,
              more: bool) -> None:
         data = self._data(parts, recording)
-        listener = Listener(callbacks, verbose)
+        listener = Listener(callbacks, verbose, self._take_plan)
         folder = None if directory is None else os.fsencode(os.fspath(directory))
-        _library.check(_library.library().tt_model_fit(
-            self._model.number, data.handle.number, folder, int(more), int(self.keep_best), listener.function, None))
+        with listener:
+            status = _library.library().tt_model_fit(self._model.number, data.handle.number, folder, int(more),
+                                                     int(self.keep_best), listener.function, None)
+        _library.check(status)
         self.history_ = History(listener.events)
-        self.memory_ = listener.plan["activation_bytes"]
         self.n_iter_ = listener.end["iteration"]
         self._live = False
         self._slots = {}
         listener.raise_error()
+
+    def _take_plan(self, plan: Mapping[str, Any]) -> None:
+        """What is known before the first step."""
+        self.memory_ = plan["activation_bytes"]
 
     def _data(self, parts: Sequence[Part], recording: bool) -> Data:
         shape = (0 if self.vocabulary else self.n_features_in_, self.vocabulary, self.n_outputs_, int(self._labels),
@@ -403,7 +409,8 @@ class Estimator(Weights):
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{name}</td><td>{value!r}</td></tr>" for name, value in self.get_params(deep=False).items())
+        rows = "".join(f"<tr><td>{name}</td><td>{html.escape(repr(value))}</td></tr>"
+                       for name, value in self.get_params(deep=False).items())
         state = f"{self._describe()['parameters']:,} weights" if self._is_fitted() else "not fitted yet"
         return f"<table><tr><th>{type(self).__name__}</th><th>{state}</th></tr>{rows}</table>"
 
