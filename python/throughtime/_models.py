@@ -30,6 +30,7 @@ _PARAMETERS = """
 class Regressor(StreamEstimator):
     __doc__ = "Predicts numbers from sequences: arrays (fit, predict) and streams (learn_one, predict_one).\n" + _PARAMETERS
     _estimator_type = "regressor"
+    _river_kind = "Regressor"
     _speaker = "regressor"
 
     def __init__(self, cell: str | Sequence[str] = "lstm", hidden: int | Sequence[int] = 32, layers: int = 1,
@@ -151,6 +152,7 @@ class Classifier(StreamEstimator):
     __doc__ = ("Predicts classes from sequences: arrays (fit, predict) and streams (learn_one, predict_one).\n"
                + _PARAMETERS + "    classes: all labels there are; a stream must be told, fit finds them in y\n")
     _estimator_type = "classifier"
+    _river_kind = "Classifier"
     _speaker = "classifier"
     _labels = True
 

@@ -8,7 +8,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from . import _library
+from . import _library, _river
 from ._arrays import Array, StepBuffer, address, array_of, as_array, numbers, refuse
 from ._estimator import Estimator
 
@@ -29,6 +29,16 @@ class _Buffers:
 
 class StreamEstimator(Estimator):
     """An estimator with streams. `stream` names one of several (the parameter `streams` says how many at a time)."""
+
+    # ------------------------------------------------------------ what river asks
+
+    _river_kind = ""
+    _supervised = True
+    _multiclass = True
+
+    def __new__(cls, *_: Any, **__: Any) -> Any:
+        _river.register(cls)
+        return super().__new__(cls)
 
     # ------------------------------------------------------------ the stream itself
 
