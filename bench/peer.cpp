@@ -1,45 +1,19 @@
 #include "bench/peer.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "bench/program.h"
 #include "throughtime/error.h"
 
 namespace throughtime::bench {
 namespace {
 
-constexpr int exit_no_torch = 3;      // torch_peer.py's word for it
-constexpr int exit_no_program = 127;  // the shell's
-
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (char letter : text) result += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return result + "'";
-}
+constexpr int exit_no_torch = 3;  // torch_peer.py's word for it
 
 std::string program_of(const PeerConfig& config) {
-  return fmt::format("{} {}", quoted(config.python), quoted(config.directory + "/torch_peer.py"));
-}
-
-struct Finished {
-  int status = 0;
-  std::string output;
-};
-
-Finished run_and_read(const std::string& command) {
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) fail("bench", "could not start: {}", command);
-  Finished finished;
-  std::array<char, 4096> block;
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), pipe))
-    finished.output.append(block.data(), count);
-  const int status = pclose(pipe);
-  finished.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return finished;
+  return fmt::format("{} {}", shell_word(config.python), shell_word(config.directory + "/torch_peer.py"));
 }
 
 bool is_missing(const Finished& finished) {
@@ -97,7 +71,7 @@ PeerResult best_peer_time(const PeerConfig& config, const std::string& case_name
   PeerResult result;
   for (int count : threads) {
     const Finished finished = run_and_read(fmt::format(
-        "{} --case {} --threads {} --repeats {} --seconds {}{}{}", program_of(config), quoted(case_name), count,
+        "{} --case {} --threads {} --repeats {} --seconds {}{}{}", program_of(config), shell_word(case_name), count,
         config.repeats, config.seconds, tuned ? " --tuned" : "", config.on_device ? " --device cuda" : ""));
     if (is_missing(finished)) return {PeerState::missing, {}};
     if (finished.status != 0) return {PeerState::failed, {}};

@@ -128,6 +128,17 @@ class Wheel:
         return self.name
 
 
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Any = None) -> str:
+    """So that nothing is compiled before the wheel itself is asked for."""
+    info = pathlib.Path(metadata_directory) / f"throughtime-{version()}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(metadata())
+    return info.name
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
+
+
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
     with tempfile.TemporaryDirectory() as folder:
         libraries = gather(pathlib.Path(folder))

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +18,7 @@
 #include "bench/host_case.h"
 #include "bench/online_case.h"
 #include "bench/plan.h"
+#include "bench/python_case.h"
 #include "bench/ranks_case.h"
 #include "bench/run_case.h"
 #include "bench/scaling_model.h"
@@ -30,6 +33,7 @@ struct BenchOptions {
   std::vector<std::string> cases;  // empty: all
   std::string against;
   bool json = false;
+  bool python = false;
   bool costs = false;
   bool scaling = false;
   bool quick = false;
@@ -130,6 +134,8 @@ void check(const BenchOptions& options) {
   require_range("bench", "--repeats", options.repeats, 1, 10000);
   if (!options.against.empty() && options.against != "torch")
     refuse("bench", "--against must be torch, got {}", options.against);
+  if (options.python && options.engine.communicator)
+    refuse("bench", "--python measures in one process, without mpirun");
 }
 
 /// Speed and latency of learning one observation at a time.
@@ -234,9 +240,42 @@ void run_on_ranks(const BenchOptions& options) {
     if (options.json) show("{}\n", bench::json_line(result));
 }
 
+std::string table_text(const bench::PythonResult& result) {
+  static const std::map<std::string, std::string> names = {{"cpp", "OnlineLearner, in C++"},
+                                                           {"learn_many", "learn_many, all rows in one call"},
+                                                           {"observe", "observe with arrays"},
+                                                           {"pair", "predict_one and learn_one with dicts"},
+                                                           {"torch", "the same loop in PyTorch"}};
+  Table calls({{"call", false}, {"rows/s"}, {"rows/cpu s"}, {"of C++"}, {"times PyTorch"}});
+  for (const bench::PythonCall& call : result.calls)
+    calls.add_row({names.at(call.name), rate_text(call.rates.wall), rate_text(call.rates.cpu),
+                   percent_text(call.of_cpp), ratio_text(result.times_torch(call))});
+  Table training({{"training", false}, {"steps/s"}, {"of train"}});
+  training.add_row({"fit", rate_text(result.fit), percent_text(result.fit / result.train)});
+  training.add_row({"throughtime train", rate_text(result.train), percent_text(1.0)});
+  Table import({{"beyond NumPy's", false}, {"ms"}, {"cpu ms"}});
+  import.add_row({"import throughtime", time_text(result.import_ms), time_text(result.import_cpu_ms)});
+  const Style style = style_of(STDOUT_FILENO);
+  return calls.text(style) + "\n" + training.text(style) + "\n" + import.text(style);
+}
+
+/// What calling from Python costs.
+void run_python(const BenchOptions& options) {
+  const bench::PythonConfig config = {.python = options.peer.python,
+                                      .directory = options.peer.directory,
+                                      .command = std::filesystem::canonical("/proc/self/exe").string(),
+                                      .quick = options.quick};
+  const bench::PythonDescription python = bench::describe_python(config);
+  tell("[bench] throughtime {} with NumPy {}; {}\n", python.throughtime, python.numpy,
+       python.torch ? "PyTorch " + *python.torch : "no PyTorch to stand beside it (scripts/setup --peer installs it)");
+  const bench::PythonResult result = bench::run_python_case(config, python, effort_of(options));
+  show("{}", options.json ? bench::json_lines(result) : table_text(result));
+}
+
 void run_bench(const BenchOptions& options) {
   check(options);
   if (options.engine.communicator) return run_on_ranks(options);
+  if (options.python) return run_python(options);
   if (options.scaling) {
     show("{}", bench::scaling_tables());
     return;
@@ -290,9 +329,17 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
   command->add_option("--repeats", options->repeats, "Measurements of each")->capture_default_str();
   command->add_flag("--quick", options->quick, "A rough answer in seconds");
   command->add_flag("--verbose", options->verbose, "Say which library multiplies which shape of the floor");
-  command->add_option("--python", options->peer.python, "Python that has the peer")->capture_default_str();
-  command->add_option("--peers", options->peer.directory, "Folder of torch_peer.py");
-  command->callback([options] { run_bench(*options); });
+  command->add_flag("--python", options->python,
+                    "Measure calls of the Python package beside C++ and PyTorch, with one thread, and nothing else");
+  command->add_option("--interpreter", options->peer.python, "Python that has the peer, or NumPy for --python")
+      ->capture_default_str();
+  command->add_option("--peers", options->peer.directory, "Folder of torch_peer.py and python_overheads.py");
+  command->callback([options, command] {
+    for (const char* other : {"--cases", "--against", "--costs", "--scaling", "--engine", "--threads", "--verbose"})
+      if (options->python && command->count(other) > 0)
+        refuse("bench", "--python measures calls of the package and nothing else; leave {} out", other);
+    run_bench(*options);
+  });
 }
 
 }  // namespace throughtime

@@ -37,7 +37,7 @@ const std::map<std::string, std::vector<std::string>>& examples() {
       {"list tasks", {"list tasks"}},
       {"list engines", {"list engines"}},
       {"gradcheck", {"gradcheck --cell lstm"}},
-      {"bench", {"bench --quick", "bench --json bench.json"}},
+      {"bench", {"bench --quick", "bench --json > bench.jsonl", "bench --python"}},
       {"data", {"data list", "data check"}},
       {"data list", {"data list --json"}},
       {"data check", {"data check"}},

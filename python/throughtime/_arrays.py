@@ -25,17 +25,30 @@ def as_array(x: Any) -> Array:
             x = x.detach()
         if hasattr(x, "cpu"):
             x = x.cpu()
-        return np.from_dlpack(x)
+        try:
+            return np.from_dlpack(x)
+        except (BufferError, RuntimeError, TypeError):  # a kind that DLPack does not know, truth values among them
+            return np.asarray(x)
     if hasattr(x, "toarray") and hasattr(x, "nnz"):
-        raise TypeError("[throughtime] sparse arrays are not read; use .toarray()")
+        raise TypeError("sparse arrays are not read; use .toarray()")
     return np.asarray(x)
+
+
+def array_of(x: Any, speaker: str, what: str) -> Array:
+    """The same for what a caller brings: what cannot be one (rows of different lengths, say) is refused."""
+    try:
+        return as_array(x)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise refuse(speaker, f"{what} must be an array of numbers: {error}") from error
 
 
 def numbers(x: Any, speaker: str, what: str) -> Array:
     """float32 and contiguous: never copied where it is that already, once else."""
-    array = as_array(x)
+    array = array_of(x, speaker, what)
     if array.dtype.kind == "c":
         raise refuse(speaker, f"{what}: Complex data not supported")
+    if array.dtype.kind in "mM":
+        raise refuse(speaker, f"{what} must be numbers, got times ({array.dtype})")
     if array.dtype.kind not in "fiub":
         try:
             array = array.astype(np.float64)
@@ -45,7 +58,10 @@ def numbers(x: Any, speaker: str, what: str) -> Array:
             raise refuse(speaker, f"{what} must be numbers, got {array.dtype}") from error
     with np.errstate(over="ignore"):
         result = np.ascontiguousarray(array, dtype=np.float32)
-    if not np.isfinite(result).all() if result.size else False:
+    # In double the sum of finite floats is finite, and no array of answers is made.
+    with np.errstate(invalid="ignore"):
+        finite = np.isfinite(np.sum(result, dtype=np.float64))
+    if not finite:
         raise refuse(speaker, f"{what} must be finite numbers: it holds NaN or infinity, or numbers too large for float32")
     return result
 
@@ -86,7 +102,7 @@ def inputs_of(x: Any, speaker: str, vocabulary: int) -> Inputs:
             raise refuse(speaker, "all sequences of X must have the same number of features, got "
                          + ", ".join(str(each.shape[1]) for each in sequences[:10]))
         return Inputs(sequences, False, names, False)
-    array = as_array(x)
+    array = array_of(x, speaker, "X")
     if array.ndim == rank:
         return Inputs([one_sequence(x, speaker, vocabulary)], True, names_of(x), True)
     if array.ndim == rank + 1:
@@ -101,7 +117,7 @@ def inputs_of(x: Any, speaker: str, vocabulary: int) -> Inputs:
 
 
 def one_sequence(x: Any, speaker: str, vocabulary: int) -> Array:
-    array = tokens_of(as_array(x), speaker) if vocabulary > 0 else numbers(x, speaker, "X")
+    array = tokens_of(array_of(x, speaker, "X"), speaker) if vocabulary > 0 else numbers(x, speaker, "X")
     require_not_empty(array, speaker)
     return array
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import json
+import math
 import os
 from typing import Any, Mapping, Sequence
 
 import numpy as np
 
 from . import _library
-from ._arrays import Array, Data, Inputs, Part, address, as_array, inputs_of, numbers, refuse
+from ._arrays import Array, Data, Inputs, Part, address, array_of, inputs_of, numbers, refuse
 from ._history import History
 from ._methods import TBPTT, Adam
 from ._progress import Callback, Listener
@@ -19,6 +21,8 @@ from ._weights import Weights
 
 _SHORT_FIT = 20  # K of the default method on arrays
 _SHORT_STREAM = 10  # and on streams
+_WHOLE = {"batch": 1, "window": 1, "patience": 0}  # and the least that they can be
+_TARGETS = ("auto", "step", "sequence")
 
 
 class Estimator(Weights):
@@ -48,7 +52,6 @@ class Estimator(Weights):
     options: Mapping[str, Any] | None
     n_features_in_: int
     n_outputs_: int
-
 
     # ------------------------------------------------------------ parameters
 
@@ -85,13 +88,32 @@ class Estimator(Weights):
             owner.set_params(**values)
         return self
 
+    def _check_parameters(self) -> None:
+        """Those that the library does not see as they are; it checks the others."""
+        for name, least in _WHOLE.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+                raise refuse(self._speaker, f"{name} must be a whole number of at least {least}, got {value!r}")
+        epochs = self.epochs
+        if isinstance(epochs, bool) or not isinstance(epochs, (int, float, np.number)) or not 0 <= epochs < math.inf:
+            raise refuse(self._speaker, f"epochs must be a number of at least 0, got {epochs!r}")
+        if self.targets not in _TARGETS:
+            raise refuse(self._speaker, f"targets must be one of {', '.join(_TARGETS)}, got {self.targets!r}")
+        for name in ("standardise", "keep_best"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise refuse(self._speaker, f"{name} must be True or False, got {getattr(self, name)!r}")
+        for key in self.options or {}:
+            if not isinstance(key, str) or "." not in key:
+                raise refuse(self._speaker, f"options has the keys of a configuration file, such as 'model.embedding'; "
+                             f"got {key!r}")
+
     def _assignments(self, learner: Settings) -> list[tuple[str, Any]]:
         """All parameters as options of a configuration file."""
         optimizer = self.optimizer if self.optimizer is not None else Adam()
-        for name, value in (("learner", learner), ("optimizer", optimizer)):
+        for name, value, example in (("learner", learner, "a learner such as FPTT()"),
+                                     ("optimizer", optimizer, "an optimizer such as Adam()")):
             if not isinstance(value, Settings) or value._table != name:
-                raise refuse(self._speaker, f"{name} must be a {name} such as "
-                             f"{'FPTT()' if name == 'learner' else 'Adam()'}, got {value!r}")
+                raise refuse(self._speaker, f"{name} must be {example}, got {value!r}")
         assignments: list[tuple[str, Any]] = [
             ("model.cell", self.cell), ("model.hidden", self.hidden), ("model.layers", self.layers),
             *learner._assignments(), *optimizer._assignments(),
@@ -100,7 +122,15 @@ class Estimator(Weights):
         ]
         if self.dropout:
             assignments.append(("model.dropout_between", self.dropout))
-        return assignments + list((self.options or {}).items())
+        return assignments
+
+    def _with_options(self, assignments: list[tuple[str, Any]], usual: Mapping[str, Any]) -> str:
+        """A configuration file of the parameters, of `options` and of what is usual where these do not say it."""
+        own, options = dict(assignments), dict(self.options or {})
+        twice = [key for key in options if key in own]
+        if twice:
+            raise refuse(self._speaker, f"options: {twice[0]} is said by a parameter already; set that one")
+        return toml_text({**own, **usual, **options}.items())
 
     def _fit_options(self, steps: int, recording: bool, sequences: int, validated: bool) -> str:
         learner = self.learner
@@ -110,15 +140,15 @@ class Estimator(Weights):
         per_epoch = -(-(steps // batch) // self.window) if recording else -(-sequences // batch)
         assignments = self._assignments(learner)
         assignments += [("train.epochs", float(self.epochs)), ("train.batch", batch), ("train.patience", self.patience),
-                        ("train.report_every", max(1, per_epoch // 4)), ("task.name", "arrays"),
-                        ("task.arrays.length", self.window)]
+                        ("task.name", "arrays"), ("task.arrays.length", self.window)]
+        usual = {"train.report_every": max(1, per_epoch // 4)}
         if validated:
-            assignments.append(("train.evaluate_every", per_epoch))
-        return toml_text(dict(assignments).items())
+            usual["train.evaluate_every"] = per_epoch
+        return self._with_options(assignments, usual)
 
     def _stream_options(self) -> str:
         learner = self.learner if self.learner is not None else TBPTT(preset="original", truncation=_SHORT_STREAM)
-        return toml_text(dict(self._assignments(learner)).items())
+        return self._with_options(self._assignments(learner), {})
 
     # ------------------------------------------------------------ the model
 
@@ -200,10 +230,10 @@ class Estimator(Weights):
         if inputs.recording:
             return self._targets_of_recording(y, steps[0], first)
         if isinstance(y, (list, tuple)) and len(y) == count and all(getattr(each, "ndim", 0) >= 1 for each in y):
-            parts = [as_array(each) for each in y]
+            parts = [array_of(each, self._speaker, "y") for each in y]
             per_step = all(part.shape[0] == n for part, n in zip(parts, steps)) and self.targets != "sequence"
         else:
-            whole = as_array(y)
+            whole = array_of(y, self._speaker, "y")
             if whole.ndim == 0 or whole.shape[0] != count:
                 raise refuse(self._speaker, f"X and y must have as many sequences: inconsistent numbers of samples, "
                              f"{count} and {whole.shape[0] if whole.ndim else 1}")
@@ -226,7 +256,7 @@ class Estimator(Weights):
             self._one_target = False
         elif self._one_target:
             raise refuse(self._speaker, "the model was made for one target per sequence, X is one recording")
-        target = as_array(y)
+        target = array_of(y, self._speaker, "y")
         if target.ndim == 0 or target.shape[0] != steps:
             raise refuse(self._speaker, "X and y must have as many steps: inconsistent numbers of samples, "
                          f"{steps} and {target.shape[0] if target.ndim else 1}")
@@ -278,6 +308,7 @@ class Estimator(Weights):
 
     def _train(self, X: Any, y: Any, sample_weight: Any, validation: Any, directory: Any,
                callbacks: Sequence[Callback], verbose: int, more: bool) -> Any:
+        self._check_parameters()
         first = not self._is_fitted()
         inputs = self._read_inputs(X, first)
         targets = self._read_targets(y, inputs, first)
@@ -312,16 +343,21 @@ class Estimator(Weights):
     def _run(self, parts: list[Part], recording: bool, directory: Any, callbacks: Sequence[Callback], verbose: int,
              more: bool) -> None:
         data = self._data(parts, recording)
-        listener = Listener(callbacks, verbose)
+        listener = Listener(callbacks, verbose, self._take_plan)
         folder = None if directory is None else os.fsencode(os.fspath(directory))
-        _library.check(_library.library().tt_model_fit(
-            self._model.number, data.handle.number, folder, int(more), int(self.keep_best), listener.function, None))
+        with listener:
+            status = _library.library().tt_model_fit(self._model.number, data.handle.number, folder, int(more),
+                                                     int(self.keep_best), listener.function, None)
+        _library.check(status)
         self.history_ = History(listener.events)
-        self.memory_ = listener.plan["activation_bytes"]
         self.n_iter_ = listener.end["iteration"]
         self._live = False
         self._slots = {}
         listener.raise_error()
+
+    def _take_plan(self, plan: Mapping[str, Any]) -> None:
+        """What is known before the first step."""
+        self.memory_ = plan["activation_bytes"]
 
     def _data(self, parts: Sequence[Part], recording: bool) -> Data:
         shape = (0 if self.vocabulary else self.n_features_in_, self.vocabulary, self.n_outputs_, int(self._labels),
@@ -403,7 +439,8 @@ class Estimator(Weights):
         return f"{type(self).__name__}({', '.join(changed)})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{name}</td><td>{value!r}</td></tr>" for name, value in self.get_params(deep=False).items())
+        rows = "".join(f"<tr><td>{name}</td><td>{html.escape(repr(value))}</td></tr>"
+                       for name, value in self.get_params(deep=False).items())
         state = f"{self._describe()['parameters']:,} weights" if self._is_fitted() else "not fitted yet"
         return f"<table><tr><th>{type(self).__name__}</th><th>{state}</th></tr>{rows}</table>"
 

@@ -30,6 +30,7 @@ _PARAMETERS = """
 class Regressor(StreamEstimator):
     __doc__ = "Predicts numbers from sequences: arrays (fit, predict) and streams (learn_one, predict_one).\n" + _PARAMETERS
     _estimator_type = "regressor"
+    _river_kind = "Regressor"
     _speaker = "regressor"
 
     def __init__(self, cell: str | Sequence[str] = "lstm", hidden: int | Sequence[int] = 32, layers: int = 1,
@@ -98,7 +99,7 @@ class Regressor(StreamEstimator):
             y = [y[name] for name in names]
         if np.size(y) != buffer.width:
             raise refuse(self._speaker, f"a target has {buffer.width} numbers, got {np.size(y)}")
-        buffer.array[:] = y
+        self._fill(buffer, y, "a target must hold numbers")
         return buffer.address, -1
 
     def _answer(self) -> Any:
@@ -151,6 +152,7 @@ class Classifier(StreamEstimator):
     __doc__ = ("Predicts classes from sequences: arrays (fit, predict) and streams (learn_one, predict_one).\n"
                + _PARAMETERS + "    classes: all labels there are; a stream must be told, fit finds them in y\n")
     _estimator_type = "classifier"
+    _river_kind = "Classifier"
     _speaker = "classifier"
     _labels = True
 
@@ -184,7 +186,11 @@ class Classifier(StreamEstimator):
     # ------------------------------------------------------------ targets
 
     def _take_classes(self, labels: Any) -> None:
-        self.classes_ = np.unique(np.asarray(labels if self.classes is None else self.classes))
+        named = labels if self.classes is None else self.classes
+        try:
+            self.classes_ = np.unique(np.asarray(named))
+        except (TypeError, ValueError) as error:
+            raise refuse(self._speaker, f"labels must be of one kind, all texts or all numbers: {error}") from error
         self.n_outputs_ = max(2, len(self.classes_))
         self._numbers = {label: i for i, label in enumerate(self.classes_.tolist())}
 
@@ -212,7 +218,13 @@ class Classifier(StreamEstimator):
             self._take_classes(labels)
             if len(self.classes_) < 2 and self.classes is None:
                 raise refuse(self._speaker, "y must have at least two classes, got one class")
-        places = np.searchsorted(self.classes_, labels)
+        kinds = labels.dtype.kind, self.classes_.dtype.kind
+        if "O" not in kinds and (kinds[0] in "US") != (kinds[1] in "US"):
+            raise refuse(self._speaker, f"y holds the label {labels[0]!r}; known: {list(self.classes_)[:20]}")
+        try:
+            places = np.searchsorted(self.classes_, labels)
+        except TypeError as error:
+            raise refuse(self._speaker, f"labels must be of one kind, all texts or all numbers: {error}") from error
         places[places == len(self.classes_)] = 0
         wrong = self.classes_[places] != labels
         if wrong.any():
@@ -228,7 +240,10 @@ class Classifier(StreamEstimator):
     def _put_target(self, y: Any) -> tuple[int | None, int]:
         if y is None:
             return None, -1
-        number = self._numbers.get(y.item() if isinstance(y, np.generic) else y)
+        try:
+            number = self._numbers.get(y.item() if isinstance(y, np.generic) else y)
+        except TypeError:  # nothing that can be a label, such as a list
+            number = None
         if number is None:
             raise refuse(self._speaker, f"there is no label {y!r}; known: {list(self._numbers)[:20]}")
         return None, number
@@ -323,8 +338,11 @@ class Forecaster:
                 raise refuse("forecaster", f"x must have the names {self._names}, got {list(x)}")
             values = [x[name] for name in self._names]
         else:
-            values = [] if x is None else list(np.atleast_1d(np.asarray(x, dtype=np.float64)))
-        row = np.array([y, *values], dtype=np.float32)
+            values = [] if x is None else list(np.atleast_1d(np.asarray(x)))
+        try:
+            row = np.array([y, *values], dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise refuse("forecaster", f"a row must hold numbers, got {y!r} and {x!r}") from error
         if self._last is not None and len(row) != len(self._last):
             raise refuse("forecaster", f"x must have {len(self._last) - 1} numbers, got {len(row) - 1}")
         if not np.isfinite(row).all():

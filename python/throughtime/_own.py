@@ -41,8 +41,12 @@ class Window:
                  weight: Any = None, reset: Any = None, classes: int = 0) -> None:
         inputs = [numbers(x, "window", "X") for x in X]
         labels = classes > 0
-        targets = [np.ascontiguousarray(t, dtype=np.int32) if labels else numbers(t, "window", "y").reshape(len(x), -1)
-                   for t, x in zip(y, inputs)]
+        targets = [np.ascontiguousarray(t, dtype=np.int32) if labels else numbers(t, "window", "y") for t in y]
+        if not inputs or any(x.ndim != 2 for x in inputs):
+            raise refuse("window", "X must be [sequences, steps, features], or a list of recordings [steps, features]")
+        if [len(t) for t in targets] != [len(x) for x in inputs]:
+            raise refuse("window", "X and y must have as many sequences, and these as many steps")
+        targets = targets if labels else [t.reshape(len(t), -1) for t in targets]
         self.steps, self.rows = steps, len(start)
         outputs = classes if labels else targets[0].shape[1]
         self._data = Data((inputs[0].shape[1], 0, outputs, int(labels), 0, 0), [Part(inputs, targets, [])], 0, labels)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import threading
 from typing import Any, Callable, Sequence
 
 from . import _declarations as declarations
@@ -12,30 +14,48 @@ Callback = Callable[[dict[str, Any]], Any]
 
 
 class Listener:
-    """Hears the events of a run. An exception in a callback, Ctrl-C among them, ends the run after its iteration and is
-    raised once the run has ended."""
+    """Hears the events of a run. An exception in a callback, or Ctrl-C, ends the run after its iteration and is raised once
+    the run has ended. The run goes inside of `with listener:`."""
 
-    def __init__(self, callbacks: Sequence[Callback], verbose: int) -> None:
+    def __init__(self, callbacks: Sequence[Callback], verbose: int, begin: Callback = lambda plan: None) -> None:
+        """`begin` hears the plan of the run before anybody else."""
         self.events: list[dict[str, Any]] = []
-        self.plan: dict[str, Any] = {}
+        self._begin = begin
         self.end: dict[str, Any] = {}
         self.error: BaseException | None = None
         self._callbacks = list(callbacks)
         if verbose:
             self._callbacks.append(_shower())
         self.function = declarations.Progress(self._hear)
+        self._handler: Any = None
+
+    def __enter__(self) -> Listener:
+        """What a handler of Ctrl-C raises would be lost where the interpreter has just begun a callback of C: keep it."""
+        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+            self._handler = signal.signal(signal.SIGINT, self._interrupt)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        try:
+            self._handler(number, frame)
+        except BaseException as error:
+            self.error = self.error or error
 
     def _hear(self, _user: Any, text: bytes | None) -> int:
         try:
-            return int(text is not None and self._take(json.loads(text.decode())))
+            stop = text is not None and self._take(json.loads(text.decode()))
         except BaseException as error:  # nothing may leave a callback of C
-            self.error = error
-            return 1
+            self.error = self.error or error
+        return int(self.error is not None or stop)
 
     def _take(self, event: dict[str, Any]) -> bool:
         kind = event["event"]
         if kind == "start":
-            self.plan = event
+            self._begin(event)
         elif kind == "end":
             self.end = event
         else:

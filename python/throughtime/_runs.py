@@ -57,8 +57,9 @@ def train(config: Any, callbacks: Sequence[Callback] = (), verbose: int = 0, **o
     underscores for a dot: train__seed=2."""
     listener = Listener(callbacks, verbose)
     assignments = "\n".join(f"{key.replace('__', '.')}={toml(value)}" for key, value in options.items())
-    directory = _library.text(_library.library().tt_train, os.fsencode(os.fspath(config)), assignments.encode(),
-                              listener.function, None)
+    with listener:
+        directory = _library.text(_library.library().tt_train, os.fsencode(os.fspath(config)), assignments.encode(),
+                                  listener.function, None)
     listener.raise_error()
     return Run(directory)
 

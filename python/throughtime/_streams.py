@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from ctypes import addressof, byref, c_double, c_int64
 from typing import Any, Mapping
 
 import numpy as np
 
-from . import _library
-from ._arrays import Array, StepBuffer, address, as_array, numbers, refuse
+from . import _library, _river
+from ._arrays import Array, StepBuffer, address, array_of, as_array, numbers, refuse
 from ._estimator import Estimator
 
 
@@ -29,11 +30,22 @@ class _Buffers:
 class StreamEstimator(Estimator):
     """An estimator with streams. `stream` names one of several (the parameter `streams` says how many at a time)."""
 
+    # ------------------------------------------------------------ what river asks
+
+    _river_kind = ""
+    _supervised = True
+    _multiclass = True
+
+    def __new__(cls, *_: Any, **__: Any) -> Any:
+        _river.register(cls)
+        return super().__new__(cls)
+
     # ------------------------------------------------------------ the stream itself
 
     def _begin(self, x: Any, y: Any) -> None:
         """The first row decides what rows are."""
         if not self._is_fitted():
+            self._check_parameters()
             self._forget()
             names = list(x) if isinstance(x, Mapping) else None
             self.n_features_in_ = 1 if self.vocabulary else self._width(x)
@@ -86,7 +98,7 @@ class StreamEstimator(Estimator):
     def _put(self, x: Any) -> int:
         """Writes a row where the library reads it; returns the token, -1 where there is none."""
         if self.vocabulary:
-            return int(x)
+            return self._token(x)
         buffer = self._buffers.x
         if type(x) is np.ndarray and x.shape == self._buffers.shape:
             buffer.array[:] = x
@@ -108,8 +120,20 @@ class StreamEstimator(Estimator):
         if x.size != buffer.width or x.ndim > 1:
             raise refuse(self._speaker, f"a row must have {buffer.width} number{'s' if buffer.width != 1 else ''}, "
                          f"got an array of shape {x.shape}")
-        buffer.array[:] = x
+        self._fill(buffer, x, "a row must hold numbers")
         return -1
+
+    def _token(self, x: Any) -> int:
+        try:
+            return operator.index(x)
+        except TypeError as error:
+            raise refuse(self._speaker, f"a token must be a whole number, got {x!r}") from error
+
+    def _fill(self, buffer: StepBuffer, values: Any, what: str) -> None:
+        try:
+            buffer.array[:] = values
+        except (TypeError, ValueError) as error:
+            raise refuse(self._speaker, f"{what}, got {values!r}") from error
 
     def _put_target(self, y: Any) -> tuple[int | None, int]:
         """Writes a target; returns its address and its label. (None, -1): nobody knows it."""
@@ -164,7 +188,7 @@ class StreamEstimator(Estimator):
     def observe_many(self, X: Any, y: Any, stream: Any = None) -> Any:
         """observe for the rows of X [rows, features], in one call."""
         names = list(X.columns) if hasattr(X, "columns") else None
-        rows = as_array(X)
+        rows = array_of(X, self._speaker, "X")
         if len(rows) == 0:
             raise refuse(self._speaker, "X must not be empty: it has 0 sample(s)")
         self._begin(dict(zip(names, rows[0])) if names else rows[0], np.asarray(y)[0])
@@ -175,7 +199,7 @@ class StreamEstimator(Estimator):
             x = numbers(rows, self._speaker, "X")
             if x.ndim != 2 or x.shape[1] != self.n_features_in_:
                 raise refuse(self._speaker, f"X must be [rows, {self.n_features_in_}], got shape {x.shape}")
-        target = self._encode_all([as_array(y)], False)[0]
+        target = self._encode_all([array_of(y, self._speaker, "y")], False)[0]
         if len(target) != len(x):
             raise refuse(self._speaker, f"X and y must have as many rows, got {len(x)} and {len(target)}")
         out = np.empty((len(x), self.n_outputs_))

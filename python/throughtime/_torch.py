@@ -110,6 +110,8 @@ def read_safetensors(path: Any) -> dict[str, Any]:
     try:
         size = struct.unpack("<Q", content[:8])[0]
         header = json.loads(content[8:8 + size])
+        if not isinstance(header, dict):
+            raise ValueError("its header is no object")
         result = {}
         for name, entry in header.items():
             if name == "__metadata__":

@@ -97,6 +97,33 @@ TEST(Handles, DeadOnesAreErrorsOfEngines) {
   for (const std::int64_t handle : {window, model, data}) EXPECT_EQ(tt_free(handle), TT_OK);
 }
 
+TEST(Handles, DeadDataAndWindowsAreErrors) {
+  const Sine sine(20);
+  const std::int64_t model = new_model(), data = new_recording(sine);
+  double numbers[20] = {};
+  char text[8];
+  std::size_t length = 0;
+  const std::int32_t sequence = 0;
+  const std::int64_t start = 0;
+  std::int64_t engine = 0, window = 0, other = 0;
+  ASSERT_EQ(tt_engine_new(model, &engine), TT_OK) << last_error();
+  ASSERT_EQ(tt_window_new(data, 5, 1, &sequence, &start, nullptr, nullptr, &window), TT_OK) << last_error();
+  ASSERT_EQ(tt_free(data), TT_OK);
+  EXPECT_EQ(tt_model_fit(model, data, nullptr, 0, 0, nullptr, nullptr), TT_HANDLE);
+  EXPECT_EQ(tt_model_predict(model, data, 0, numbers, 20), TT_HANDLE);
+  EXPECT_EQ(tt_model_diagnose(model, data, 1, 1, text, sizeof(text), &length), TT_HANDLE);
+  EXPECT_EQ(tt_window_new(data, 5, 1, &sequence, &start, nullptr, nullptr, &other), TT_HANDLE);
+  EXPECT_EQ(tt_data_add(data, 0, 1, sine.inputs.data(), nullptr, nullptr, nullptr, nullptr), TT_HANDLE);
+  // A window knows its data, and an engine the window that it unrolled, while the caller's arrays are there.
+  ASSERT_EQ(tt_engine_unroll(engine, window, 1, -1, -1, -1, -1, -1), TT_OK) << last_error();
+  ASSERT_EQ(tt_free(window), TT_OK);
+  EXPECT_EQ(tt_engine_unroll(engine, window, 1, -1, -1, -1, -1, -1), TT_HANDLE);
+  EXPECT_EQ(tt_engine_pull_back(engine, 1, 0, -1, -1), TT_OK) << last_error();
+  EXPECT_EQ(tt_free(model), TT_OK);
+  EXPECT_EQ(tt_engine_update(engine, 1, 0.1, 1), TT_OK) << "an engine has a model of its own";
+  EXPECT_EQ(tt_free(engine), TT_OK);
+}
+
 TEST(Handles, OfAnotherKindAreErrors) {
   const Sine sine(20);
   const std::int64_t model = new_model(), data = new_recording(sine);
@@ -142,6 +169,9 @@ TEST(Nulls, AreRefusedByEveryCall) {
   EXPECT_EQ(tt_scales_add(model, 1, nullptr, nullptr), TT_INVALID);
   EXPECT_EQ(tt_scales_get(model, nullptr, nullptr, 2), TT_INVALID);
   EXPECT_EQ(tt_train(nullptr, nullptr, nullptr, nullptr, nullptr, 0, nullptr), TT_INVALID);
+  std::size_t length = 0;
+  EXPECT_EQ(tt_train(nullptr, nullptr, nullptr, nullptr, nullptr, 0, &length), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] path must not be NULL");
   tt_free(model);
   tt_free(data);
 }

@@ -1,3 +1,4 @@
+import json
 import os
 import pathlib
 import pickle
@@ -173,6 +174,34 @@ def test_state_dict_both_ways(sine):
     state["head.bias"] = np.zeros(2)
     with pytest.raises(ValueError, match=r"'head.bias' must have the shape \[1\], got \[2\]"):
         other.load_state_dict(state)
+
+
+def safetensors(arrays, names):
+    """A file as other programs write it."""
+    header, content = {"__metadata__": {"format": "pt"}}, b""
+    for name, array in arrays.items():
+        header[name] = {"dtype": names[array.dtype.str], "shape": list(array.shape),
+                        "data_offsets": [len(content), len(content) + array.nbytes]}
+        content += array.tobytes()
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + content
+
+
+def test_weights_of_other_programs(sine, tmp_path):
+    x, y = sine
+    model, other = small().fit(x, y), small(seed=2).fit(x, y)
+    path = tmp_path / "weights.safetensors"
+    for kind in ("<f4", "<f8", "<f2"):
+        wanted = {name: value.astype(kind) for name, value in model.state_dict().items()}
+        path.write_bytes(safetensors(wanted, {"<f4": "F32", "<f8": "F64", "<f2": "F16"}))
+        other.load_state_dict(tt.read_safetensors(path))
+        assert all((other.state_dict()[name] == value).all() for name, value in wanted.items())
+    whole = path.read_bytes()
+    for broken in (b"", whole[:7], whole[:-1], b"\xff" * 16, whole.replace(b"F16", b"F99"), whole.replace(b"[1, 8]", b"[8, 8]"),
+                   (9).to_bytes(8, "little") + b"[1, 2, 3]"):
+        path.write_bytes(broken)
+        with pytest.raises(ValueError, match=r"\[safetensors\] .* cannot be read: "):
+            tt.read_safetensors(path)
 
 
 def command():

@@ -1,8 +1,16 @@
+import abc
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
+import types
 
 import numpy as np
 import pytest
 import throughtime as tt
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def small(**more):
@@ -190,6 +198,62 @@ def test_the_documented_loop_of_river():
         error += abs(guess - float(target))
         model.learn_one(features, float(target))
     assert np.isfinite(error)
+
+
+def test_a_run_of_the_command_over_a_stream_is_read(tmp_path):
+    command = pathlib.Path(os.environ.get("THROUGHTIME_COMMAND", ROOT / "build" / "release" / "throughtime"))
+    if not command.exists():
+        pytest.skip("the command is not built")
+    (tmp_path / "series.csv").write_text("y\n" + "".join(f"{np.sin(0.3 * t):.5f}\n" for t in range(400)))
+    (tmp_path / "run.toml").write_text(f"""
+[task]
+name = "series"
+[task.series]
+inputs = ["y"]
+horizon = 1
+[model]
+hidden = 4
+[learner]
+name = "tbptt"
+[learner.tbptt]
+preset = "original"
+truncation = 3
+[run]
+directory = "{tmp_path / 'run'}"
+[stream]
+metrics_every = 100
+""")
+    with open(tmp_path / "series.csv") as rows:
+        done = subprocess.run([command, "stream", tmp_path / "run.toml"], stdin=rows, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    metrics = tt.Run(tmp_path / "run").metrics
+    assert metrics.position == "rows" and list(metrics.iterations)[:3] == [100, 200, 300]
+    assert any(metrics.curve(name)[1].size for name in metrics.names)
+
+
+def test_river_knows_of_what_kind_a_model_is(monkeypatch):
+    """Its evaluation refuses what is no model of its own kinds; a stand-in has such kinds."""
+    base = types.ModuleType("river.base")
+    base.Regressor, base.Classifier = abc.ABCMeta("Regressor", (), {}), abc.ABCMeta("Classifier", (), {})
+    assert not isinstance(tt.Regressor(), base.Regressor)
+    monkeypatch.setitem(sys.modules, "river.base", base)
+    assert isinstance(tt.Regressor(), base.Regressor) and isinstance(tt.Classifier(), base.Classifier)
+    assert not isinstance(tt.Regressor(), base.Classifier) and tt.Regressor()._supervised
+    assert pickle.loads(pickle.dumps(tt.Regressor(hidden=3))).hidden == 3
+
+
+def test_the_evaluation_of_river():
+    river = pytest.importorskip("river", reason="river is not installed")
+    from river import evaluate, metrics
+
+    x, y = rows(300)
+    data = [({"u": float(row[0]), "v": float(row[1])}, float(target)) for row, target in zip(x, y)]
+    by_river = evaluate.progressive_val_score(data, small(standardise=True), metrics.MAE())
+    model, errors = small(standardise=True), []
+    for row, target in data:
+        errors.append(abs(model.predict_one(row) - target))
+        model.learn_one(row, target)
+    assert by_river.get() == pytest.approx(np.mean(errors)) and river
 
 
 def resident_kilobytes():

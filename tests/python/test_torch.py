@@ -43,14 +43,15 @@ def test_outputs_are_those_of_the_modules(kind, layers):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("layers", [1, 2, 3])
 def test_the_gradient_of_bptt_is_that_of_autograd(kind, layers):
-    random = np.random.default_rng(7)
-    rnn, head = modules(kind, layers, 3, 5, 2)
-    x = random.normal(size=(4, 6, 3)).astype(np.float32)
-    y = random.normal(size=(4, 6, 2)).astype(np.float32)
+    random = np.random.default_rng(7 + layers)
+    features, hidden, outputs, steps, rows = (int(random.integers(1, 9)) for _ in range(5))
+    rnn, head = modules(kind, layers, features, hidden, outputs)
+    x = random.normal(size=(rows, steps, features)).astype(np.float32)
+    y = random.normal(size=(rows, steps, outputs)).astype(np.float32)
     # One step of plain descent with rate 1 moves the weights by the gradient of the mean loss.
-    model = tt.from_torch(rnn, head=head, targets="step", learner=tt.BPTT(), optimizer=tt.SGD(rate=1.0), batch=4)
+    model = tt.from_torch(rnn, head=head, targets="step", learner=tt.BPTT(), optimizer=tt.SGD(rate=1.0), batch=rows)
     before = model.state_dict()
     model.partial_fit(x, y)
     after = model.state_dict()
@@ -108,6 +109,25 @@ def test_tokens_an_embedding_and_a_tied_head():
             wanted = torch.softmax(head(rnn(embedding(torch.from_numpy(x)))[0]), dim=-1).numpy()
         assert np.allclose(model.predict_proba(x), wanted, atol=2e-6)
         assert ("head.weight" in model.state_dict()) is not tied
+
+
+def test_a_cell_that_is_another_one_in_pytorch_is_refused():
+    """PyTorch's GRU resets after its product; ours has both forms, and only the same one goes back."""
+    rnn, head = modules("GRU", 1, 2, 3, 1)
+    x = np.random.default_rng(0).normal(size=(20, 2)).astype(np.float32)
+    model = tt.Regressor(cell="gru_reset_before", hidden=3, epochs=1).fit(x, x[:, 0])
+    with pytest.raises(ValueError, match="the model's cell is gru_reset_before, the module is a GRU"):
+        model.to_torch(rnn, head=head)
+    tt.Regressor(cell="gru", hidden=3, epochs=1).fit(x, x[:, 0]).to_torch(rnn, head=head)
+
+
+def test_truth_values_come_in_and_what_has_no_numbers_is_refused():
+    x = torch.zeros(20, 2)
+    labels = torch.arange(20) % 2 == 0
+    assert list(tt.Classifier(hidden=2, epochs=1).fit(x, labels).classes_) == [False, True]
+    for wrong in (x.bfloat16(), x.to_sparse()):
+        with pytest.raises(ValueError, match=r"\[regressor\] X must be an array of numbers: "):
+            tt.Regressor(hidden=2).fit(wrong, x[:, 0])
 
 
 def test_it_trains_and_comes_back_better():
