@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "core/names.h"
 #include "data/printable.h"
+#include "dynamic_command.h"
 #include "tasks/forecast_view.h"
 #include "terminal.h"
 #include "throughtime/error.h"
@@ -26,6 +27,7 @@ struct EvaluateArguments {
   std::vector<std::string> overrides;
   bool best = false;
   bool json = false;
+  DynamicArguments dynamic;
 };
 
 Split split_of(const std::string& name) {
@@ -157,6 +159,10 @@ void show_targets(const Judged& judged) {
 void evaluate(EvaluateArguments arguments) {
   const Split split = split_of(arguments.split);
   if (!arguments.data.empty()) arguments.overrides.push_back("task.data=" + arguments.data);
+  if (arguments.dynamic.asked)
+    return evaluate_dynamically(
+        {arguments.run, arguments.split, split, arguments.best, arguments.json, arguments.overrides},
+        arguments.dynamic);
   const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best, arguments.overrides);
   if (!trainer->task().has(split))
     refuse("evaluate", "the task {} has no {} split", trainer->plan().task, arguments.split);
@@ -188,6 +194,7 @@ void add_evaluate_command(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
   command->add_flag("--json", arguments->json, "One JSON object instead of a table");
+  add_dynamic_options(*command, arguments->dynamic);
   command->callback([arguments] { evaluate(*arguments); });
 }
 

@@ -19,6 +19,7 @@ struct OnlineConfig {
   std::int64_t steps_per_epoch = 1000;  // what a schedule of epochs, and a learner that acts between them, count as one
   int slots = 1;                        // B: streams at once
   std::uint64_t seed = 1;               // of what the learner draws
+  double anchor = 0;                    // share of the way back to the first weights, after each update
 };
 
 /// What one step shows to the model: a token, reals [D], or both.

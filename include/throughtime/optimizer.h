@@ -43,6 +43,7 @@ struct OptimizerType {
   int moments = 0;
   double first_moment = 0;  // the first value of each of them
   int average = -1;         // the moment that holds an average of the weights; -1: there is none
+  bool internal = false;    // of the library's own use: no configuration may name it
   /// Coefficients of update number `step` (1, 2, ...).
   UpdateCoefficients (*coefficients)(const OptimizerConfig&, std::int64_t step, double rate) = nullptr;
   /// W, moments <- one step, over n elements. `factor` (clipping and the learner's scale) multiplies the gradient
@@ -55,6 +56,7 @@ struct OptimizerType {
 };
 
 const OptimizerType& find_optimizer(const std::string& name);
+/// Those that a configuration may name.
 std::vector<const OptimizerType*> all_optimizers();
 /// The moment that evaluations, predictions and exports take for the weights after `step` updates; -1: the weights
 /// themselves. An optimizer that averages trains with the weights and is judged by their average once it has begun.

@@ -151,6 +151,8 @@ struct TaskType {
   std::vector<std::string*> (*paths)(TaskConfig& config) = nullptr;
   /// Where its data sets lie; null where it reads none.
   std::string* (*data)(TaskConfig& config) = nullptr;
+  /// The length of the windows that its data is cut into; null where it is none of a setting, or nothing is cut.
+  int* (*window)(TaskConfig& config) = nullptr;
   /// Of a model of this task, from what Task::save wrote into `directory`. Null: nothing has a name.
   ModelNames (*names)(const std::string& directory, const Model& model) = nullptr;
   /// The sequences of a file, with these inputs, for a model that answers once for each; targets may be missing. Null:

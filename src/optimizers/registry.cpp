@@ -15,6 +15,7 @@ OptimizerType rmsprop_tf1_optimizer();
 OptimizerType adagrad_optimizer();
 OptimizerType adadelta_optimizer();
 OptimizerType asgd_optimizer();
+OptimizerType anchored_optimizer();
 
 namespace {
 
@@ -28,6 +29,7 @@ const Registry<OptimizerType>& optimizers() {
                                                                  adagrad_optimizer(),
                                                                  adadelta_optimizer(),
                                                                  asgd_optimizer(),
+                                                                 anchored_optimizer(),
                                                              });
   return registry;
 }
@@ -40,7 +42,11 @@ void require_share(std::string_view what, double value) {
 }  // namespace
 
 const OptimizerType& find_optimizer(const std::string& name) { return optimizers().find(name); }
-std::vector<const OptimizerType*> all_optimizers() { return optimizers().all(); }
+std::vector<const OptimizerType*> all_optimizers() {
+  std::vector<const OptimizerType*> all = optimizers().all();
+  std::erase_if(all, [](const OptimizerType* type) { return type->internal; });
+  return all;
+}
 
 int evaluated_moment(const OptimizerConfig& config, std::int64_t step) {
   return step > config.average_from ? find_optimizer(config.name).average : -1;

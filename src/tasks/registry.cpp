@@ -29,6 +29,19 @@ std::string* data_of(Config& config) {
   return nullptr;
 }
 
+template <class Config>
+concept ReadsFiles = requires(Config config) {
+  config.data;
+}
+|| requires(Config config) { config.path; };
+
+/// The windows of a recording; what a generated task calls its length is another thing.
+template <class Config>
+int* window_of(Config& config) {
+  if constexpr (ReadsFiles<Config> && requires { config.length; }) return &config.length;
+  return nullptr;
+}
+
 /// The row of the task whose struct is that member of TaskConfig.
 template <auto member>
 TaskType task_row(const std::string& name, const std::string& description, Metric metric,
@@ -40,6 +53,7 @@ TaskType task_row(const std::string& name, const std::string& description, Metri
                .make = [](const TaskConfig& all, std::uint64_t seed) { return make_task(all.*member, seed); },
                .paths = [](TaskConfig& all) { return paths_of(all.*member); },
                .data = [](TaskConfig& all) { return data_of(all.*member); },
+               .window = [](TaskConfig& all) { return window_of(all.*member); },
                .names = names};
   if constexpr (requires(TaskConfig all) { give_back(all.*member); })
     row.give_back = [](TaskConfig& all) { return give_back(all.*member); };

@@ -16,6 +16,7 @@
 #include "optimizers/adadelta-inl.h"
 #include "optimizers/adagrad-inl.h"
 #include "optimizers/adam-inl.h"
+#include "optimizers/anchored-inl.h"
 #include "optimizers/asgd-inl.h"
 #include "optimizers/momentum-inl.h"
 #include "optimizers/rmsprop-inl.h"
@@ -340,7 +341,8 @@ void expect_reference_updates(const char* name, const UpdateCase& given) {
   const OptimizerConfig config{.name = name, .weight_decay = given.weight_decay};
   const OptimizerType& type = find_optimizer(name);
   const auto optimizer = engine->make_optimizer(config, target);
-  Floats moments[2] = {Floats(count, static_cast<float>(type.first_moment)), Floats(count, 0.0f)};
+  Floats moments[2];
+  for (Floats& moment : moments) moment.assign(count, static_cast<float>(type.first_moment));
   for (int step = 1; step <= 5; ++step) {
     Floats g = normals(count, 10 + elements(step));
     engine->write(gradient, to_double(g));
@@ -383,12 +385,15 @@ void expect_reference_updates(const char* name, const UpdateCase& given) {
 
 TEST(CudaBodies, AreTheReferenceUpdates) {
   const std::map<std::string, void (*)(const char*, const UpdateCase&)> rules = {
-      {"sgd", expect_reference_updates<Sgd>},         {"momentum", expect_reference_updates<Momentum>},
-      {"adam", expect_reference_updates<Adam>},       {"rmsprop", expect_reference_updates<RmsProp>},
-      {"adagrad", expect_reference_updates<Adagrad>}, {"rmsprop_tf1", expect_reference_updates<RmsPropTf1>},
-      {"asgd", expect_reference_updates<Asgd>},       {"adadelta", expect_reference_updates<Adadelta>},
+      {"sgd", expect_reference_updates<Sgd>},           {"momentum", expect_reference_updates<Momentum>},
+      {"adam", expect_reference_updates<Adam>},         {"rmsprop", expect_reference_updates<RmsProp>},
+      {"adagrad", expect_reference_updates<Adagrad>},   {"rmsprop_tf1", expect_reference_updates<RmsPropTf1>},
+      {"asgd", expect_reference_updates<Asgd>},         {"adadelta", expect_reference_updates<Adadelta>},
+      {"anchored", expect_reference_updates<Anchored>},
   };
-  for (const OptimizerType* type : all_optimizers()) {
+  std::vector<const OptimizerType*> types = all_optimizers();
+  types.push_back(&find_optimizer("anchored"));
+  for (const OptimizerType* type : types) {
     ASSERT_TRUE(rules.contains(type->name)) << type->name << " has no device kernels";
     for (const double value : {0.0, 0.2})
       for (const double norm : {0.0, 0.5, 100.0})

@@ -197,6 +197,12 @@ struct OnlineLearner::Parts {
         weight(open.size(), 0.0f),
         flag(open.size(), StepFlag::hold) {
     if (given.steps_per_epoch < 1) refuse(speaker, "steps_per_epoch must be at least 1, got {}", given.steps_per_epoch);
+    if (!(given.anchor >= 0 && given.anchor <= 1))
+      refuse(speaker, "anchor must be between 0 and 1, got {}", given.anchor);
+    if (given.anchor > 0) {
+      first_weights = engine.allocate(trainee.parameters.size);
+      engine.copy(trainee.parameters, first_weights);
+    }
     reserve(stretch, needs.steps, given.slots);
     stretch.batch = given.slots;
     stretch.start.resize(open.size());
@@ -273,11 +279,21 @@ struct OnlineLearner::Parts {
     std::fill(stretch.start.begin(), stretch.start.end(), start);
     stretch.mask_step = start;
     stretch.continues = start > 0;
+    const std::int64_t before = learner->updates();
     learner->learn(stretch, rate);
+    if (first_weights) go_back(learner->updates() - before);
     predictor.forget_look();
     stretch.steps = 0;
     stretch.weight.clear();
     stretch.flags.clear();
+  }
+
+  /// After so many updates: each goes a share of the way back.
+  void go_back(std::int64_t updates) {
+    if (updates == 0) return;
+    const double kept = std::pow(1 - config.anchor, static_cast<double>(updates));
+    trainee.engine.scale(trainee.parameters, kept);
+    trainee.engine.axpy(1 - kept, first_weights, trainee.parameters);
   }
 
   void archive(Archive& archive) {
@@ -286,6 +302,7 @@ struct OnlineLearner::Parts {
     predictor.archive(archive);
     ring.archive(archive);
     past.archive(archive);
+    if (first_weights) archive.buffer("first_weights", trainee.engine, first_weights);
     archive_round(archive);
   }
 
@@ -318,7 +335,8 @@ struct OnlineLearner::Parts {
   std::vector<float> weight;        // [B]: of the open round
   std::vector<StepFlag> flag;       // [B]: likewise; held until its step comes
   int steps_in_round = 0;
-  Window stretch;  // rounds that wait for the rest of a stretch
+  Buffer first_weights;  // [P]; none: nothing goes back to them
+  Window stretch;        // rounds that wait for the rest of a stretch
 };
 
 OnlineLearner::OnlineLearner(Engine& engine, const std::vector<double>& parameters, const OnlineConfig& config)

@@ -73,6 +73,7 @@ struct StreamOptions {
   std::string id;           // column that tells streams apart; empty: there is one
   int slots = 1;            // streams at once
   bool difference = false;  // the model predicts how a target changes, not what it becomes
+  double anchor = 0;        // share of the way back to the first weights, after each update
   ScaleOptions scales;      // of the columns; `active` is task.series.standardise
   OnError on_error = OnError::skip;
   int rolling = 100;              // rows of the rolling error

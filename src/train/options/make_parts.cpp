@@ -81,7 +81,8 @@ OnlineConfig make_online_config(const RunConfig& config) {
           .schedule = config.optimizer.schedule,
           .steps_per_epoch = config.train.iterations_per_epoch,
           .slots = config.stream.slots,
-          .seed = config.train.seed};
+          .seed = config.train.seed,
+          .anchor = config.stream.anchor};
 }
 
 }  // namespace throughtime

@@ -154,6 +154,9 @@ void describe(StreamOptions& config, OptionList& list) {
            between(1, 65536));
   list.add("difference", config.difference,
            "the model predicts how much a target changes over the horizon, not what it becomes");
+  list.add("anchor", config.anchor,
+           "after each update the weights go back this share of the way to those that the stream began with; 0: never",
+           between(0, 1));
   list.add("scaling", config.scales.scaling,
            "with task.series.standardise: how running means and deviations are computed (docs/streams.md)");
   list.add("scale_memory", config.scales.memory,

@@ -38,9 +38,19 @@ double balanced_accuracy(const std::vector<double>& counts) {
 }
 
 Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner)
+    : Evaluator(engine, task, task.evaluation_batch(batch),
+                find_learner(learner.name).make_refiner(learner, engine, task.steps(), task.evaluation_batch(batch)),
+                nullptr) {}
+
+Evaluator::Evaluator(Engine& engine, Task& task, PartLearner& learner)
+    : Evaluator(engine, task, 1, nullptr, &learner) {}
+
+Evaluator::Evaluator(Engine& engine, Task& task, int rows, std::unique_ptr<StateRefiner> refiner, PartLearner* learner)
     : engine_(engine),
       task_(task),
-      batch_(task.evaluation_batch(batch)),
+      batch_(rows),
+      refiner_(std::move(refiner)),
+      learner_(learner),
       metrics_(task.metrics()),
       band_(engine.model()),
       said_(band_.numbers()) {
@@ -54,9 +64,10 @@ Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig&
     points_ = points_ || PointScores::knows(metric);
     published_points_ = published_points_ || metric == Metric::published_time_rmse;
   }
-  refiner_ = find_learner(learner.name).make_refiner(learner, engine, task.steps(), batch_);
-  const int steps = refiner_ ? refiner_->steps() : std::min(task.steps(), part_steps);
-  tape_ = engine.make_tape({.steps = steps, .batch = batch_, .keep = Keep::nothing});
+  const int steps = learner_ ? learner_->steps() : refiner_ ? refiner_->steps() : std::min(task.steps(), part_steps);
+  tape_ =
+      engine.make_tape({.steps = steps, .batch = batch_, .keep = learner_ != nullptr ? Keep::gradient : Keep::nothing});
+  reserve(part_, steps, batch_);
   state_ = engine.allocate(elements(batch_, engine.model().state_size()));
   if (refiner_) start_ = engine.allocate(state_.size);
   if (!by_entry) {
@@ -142,6 +153,7 @@ void Evaluator::add_window(const Window& window, Buffer parameters, bool continu
     // Most parts of sequences that are asked for one class at their end have nothing to read.
     if (losses_ && (!confusions_ || has_nonzero(part.weight))) add_part(part);
     if (refiner_) refiner_->refine(part, parameters, start_, state_);
+    if (learner_ != nullptr) learner_->learn(part, *tape_, parameters);
     step_ += part.steps;
   }
   if (batch_sums_) add_sums(window);

@@ -37,6 +37,16 @@ struct Evaluation {
   Confusion confusion = {};        // where the task is judged by balanced accuracy
 };
 
+/// Learns while a split is evaluated: is shown each part once it has been scored.
+class PartLearner {
+ public:
+  virtual ~PartLearner() = default;
+  /// Steps of the parts that the evaluation is cut into.
+  virtual int steps() const = 0;
+  /// `tape` holds the unroll of the part with `parameters`, which may change. They are the evaluation's own.
+  virtual void learn(const Window& part, Tape& tape, Buffer parameters) = 0;
+};
+
 /// Mean loss and metrics of a model on a split. Owns the tape and the buffers of an evaluation, whose size does not
 /// grow with the length of a sequence: long windows are cut, and the state is carried from part to part.
 class Evaluator {
@@ -44,6 +54,8 @@ class Evaluator {
   /// For a task whose training batches have `batch` rows. Where `learner` has a StateRefiner, states
   /// change on the way.
   Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig& learner = {});
+  /// One row from the first step of a split to its last, with a `learner` that must outlive it.
+  Evaluator(Engine& engine, Task& task, PartLearner& learner);
 
   /// One whole pass over a finite split; of a generated one, batches `first` ... `first` + `batches` - 1. The state is
   /// zero at the first batch and is carried through the batches that continue. Dropout is off. The sums of
@@ -62,6 +74,7 @@ class Evaluator {
   std::size_t bytes() const { return tape_->bytes() + (refiner_ ? refiner_->bytes() : 0); }
 
  private:
+  Evaluator(Engine& engine, Task& task, int rows, std::unique_ptr<StateRefiner> refiner, PartLearner* learner);
   void add_window(const Window& window, Buffer parameters, bool continues);
   void add_part(const Window& part);
   void add_forecast(const Window& part, int step, int row, const double* predictions);
@@ -80,6 +93,7 @@ class Evaluator {
   Buffer state_;  // [B, S]
   Buffer start_;  // [B, S]: before a part, where states are refined
   std::unique_ptr<StateRefiner> refiner_;
+  PartLearner* learner_ = nullptr;  // null: nothing is learned on the way
   // Where the metrics follow from sums, the engine takes them, and two numbers are read for each batch,
   Buffer batch_loss_, batch_correct_;  // [1]
   Buffer batch_sums_;                  // [2]: both

@@ -228,14 +228,18 @@ TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {
   return read_tensors(checkpoints.best(), true);
 }
 
-std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
-                                  const std::vector<std::string>& overrides) {
+void require_splits(const std::filesystem::path& run) {
   if (RunDirectory(run).is_stream())
     refuse(
         "run",
         "{} is the run of a stream, which has no splits: each of its forecasts was tested before it was learned from. "
         "metrics.jsonl has their errors (throughtime report), and throughtime predict answers further rows",
         run.string());
+}
+
+std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
+                                  const std::vector<std::string>& overrides) {
+  require_splits(run);
   const TensorFile file = load_checkpoint(run, best);
   const RunDirectory directory(run);
   auto trainer = std::make_unique<Trainer>(directory.load_config(overrides), directory.task().string());

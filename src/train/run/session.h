@@ -45,6 +45,8 @@ ImportShare start_run_with(const RunConfig& config, const TensorFile& weights, b
 /// learner and an optimizer that begin anew: nothing of theirs belongs to these weights.
 ImportShare replace_parameters(const std::filesystem::path& run, const TensorFile& weights);
 
+/// Refuses the run of a stream, which has no splits to evaluate on.
+void require_splits(const std::filesystem::path& run);
 /// A run with the parameters of its last, or best, checkpoint; needs the data of its task (trained_model.h does not).
 /// `overrides` may say where that data lies now.
 std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,

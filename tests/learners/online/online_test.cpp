@@ -6,6 +6,7 @@
 #include <map>
 
 #include "support/errors.h"
+#include "support/engine_run.h"
 #include "support/random_problem.h"
 #include "throughtime/forwarding_engine.h"
 
@@ -386,6 +387,54 @@ TEST(OnlineLearner, RefusesWhatHasNoMeaningOnAStream) {
   config = tbptt_every_step();
   config.slots = 0;
   EXPECT_THROW(Subject{config}, InvalidInput);
+}
+
+/// The weights after some updates of one stream.
+std::vector<double> weights_with(double anchor, int steps, double rate = 0.01) {
+  OnlineConfig config = tbptt_every_step();
+  config.rate = rate;
+  config.anchor = anchor;
+  const Model model(with_head(stack_of("lstm", {4}, 2), "regression", 1));
+  const auto engine = make_engine(model, EngineRun::reference());
+  OnlineLearner online(*engine, initialise(model, {}, 1), config);
+  for (int t = 0; t < steps; ++t) {
+    const float step[2] = {0.1f * static_cast<float>(t % 7), 0.5f}, target[1] = {0.3f};
+    online.observe(step, target);
+  }
+  return engine->Engine::read(online.parameters());
+}
+
+TEST(OnlineAnchor, GoesBackAShareOfTheWayAfterEachUpdate) {
+  const std::vector<double> first = weights_with(0, 0), moved = weights_with(0, 1), back = weights_with(0.25, 1);
+  ASSERT_NE(first, moved);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    EXPECT_NEAR(back[i], first[i] + 0.75 * (moved[i] - first[i]), 1e-15) << i;
+  const std::vector<double> held = weights_with(1, 20);
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_NEAR(held[i], first[i], 1e-15) << i;
+  EXPECT_NE(weights_with(0.25, 20), weights_with(0, 20));
+  EXPECT_REFUSED(weights_with(1.5, 1), "anchor must be between 0 and 1");
+}
+
+TEST(OnlineAnchor, IsKeptByACheckpoint) {
+  const Model model(with_head(stack_of("lstm", {4}, 2), "regression", 1));
+  OnlineConfig config = tbptt_every_step();
+  config.anchor = 0.1;
+  const auto feed = [](OnlineLearner& online, int first, int end) {
+    for (int t = first; t < end; ++t) {
+      const float step[2] = {0.1f * static_cast<float>(t % 7), 0.5f}, target[1] = {0.3f};
+      online.observe(step, target);
+    }
+  };
+  const auto engine = make_engine(model, EngineRun::reference()), other = make_engine(model, EngineRun::reference());
+  OnlineLearner whole(*engine, initialise(model, {}, 1), config);
+  feed(whole, 0, 20);
+  MemoryArchive saved(false), loaded(true, &saved);
+  whole.archive(saved);
+  OnlineLearner resumed(*other, initialise(model, {}, 2), config);  // began elsewhere
+  resumed.archive(loaded);
+  feed(whole, 20, 40);
+  feed(resumed, 20, 40);
+  EXPECT_EQ(engine->Engine::read(whole.parameters()), other->Engine::read(resumed.parameters()));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "optimizers/adadelta-inl.h"
 #include "optimizers/adagrad-inl.h"
 #include "optimizers/adam-inl.h"
+#include "optimizers/anchored-inl.h"
 #include "optimizers/asgd-inl.h"
 #include "optimizers/momentum-inl.h"
 #include "optimizers/rmsprop-inl.h"
@@ -229,7 +230,7 @@ struct Row {
 constexpr Row updates[] = {
     {"sgd", issue_update<Sgd>},         {"momentum", issue_update<Momentum>}, {"adam", issue_update<Adam>},
     {"rmsprop", issue_update<RmsProp>}, {"adagrad", issue_update<Adagrad>},   {"rmsprop_tf1", issue_update<RmsPropTf1>},
-    {"asgd", issue_update<Asgd>},       {"adadelta", issue_update<Adadelta>},
+    {"asgd", issue_update<Asgd>},       {"adadelta", issue_update<Adadelta>}, {"anchored", issue_update<Anchored>},
 };
 
 }  // namespace
