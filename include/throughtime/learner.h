@@ -9,6 +9,7 @@
 #include "throughtime/archive.h"
 #include "throughtime/engine.h"
 #include "throughtime/learner_config.h"
+#include "throughtime/weight_average.h"
 
 namespace throughtime {
 
@@ -19,11 +20,14 @@ struct Trainee {
   Buffer gradient;
   std::unique_ptr<OptimizerState> optimizer;
   Clip clip;
+  WeightAverage average;
 };
 
 /// Makes the buffers and writes the first parameters.
 Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer,
                      Clip clip);
+/// What a training is judged by and leaves behind: the average of the weights where one has begun, else the weights.
+Buffer evaluated_parameters(const Trainee& trainee, const OptimizerConfig& optimizer);
 
 /// Random places of the training data (Task::make_positions): draw number `draw` of `rows` rows, the loss at the last
 /// of `steps` steps. The same arguments give the same window; one of 0 steps: a stream has not brought enough yet.

@@ -742,6 +742,13 @@ class SGD(Settings):
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -756,6 +763,10 @@ class SGD(Settings):
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -769,6 +780,10 @@ class SGD(Settings):
         clip: float = 0.0,
         clip_value: float = 0.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
@@ -778,6 +793,10 @@ class SGD(Settings):
         self.clip = clip
         self.clip_value = clip_value
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -793,6 +812,13 @@ class Momentum(Settings):
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     momentum: mu, the share of the last step that is kept (at least 0 and below 1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -808,6 +834,10 @@ class Momentum(Settings):
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'momentum': Field('optimizer.momentum', 'number', 0.9, 0.0, 1.0, False, True, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -822,6 +852,10 @@ class Momentum(Settings):
         clip_value: float = 0.0,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
@@ -832,6 +866,10 @@ class Momentum(Settings):
         self.clip_value = clip_value
         self.momentum = momentum
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -849,6 +887,13 @@ class Adam(Settings):
     beta2: share of the old mean of its square that is kept (at least 0 and below 1)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -866,6 +911,10 @@ class Adam(Settings):
         'beta2': Field('optimizer.beta2', 'number', 0.999, 0.0, 1.0, False, True, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -882,6 +931,10 @@ class Adam(Settings):
         beta2: float = 0.999,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
@@ -894,6 +947,10 @@ class Adam(Settings):
         self.beta2 = beta2
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -910,6 +967,13 @@ class RMSProp(Settings):
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -926,6 +990,10 @@ class RMSProp(Settings):
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -941,6 +1009,10 @@ class RMSProp(Settings):
         decay: float = -1.0,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
@@ -952,6 +1024,10 @@ class RMSProp(Settings):
         self.decay = decay
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -968,6 +1044,13 @@ class RMSPropTF1(Settings):
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -984,6 +1067,10 @@ class RMSPropTF1(Settings):
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -999,6 +1086,10 @@ class RMSPropTF1(Settings):
         decay: float = -1.0,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
@@ -1010,6 +1101,10 @@ class RMSPropTF1(Settings):
         self.decay = decay
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -1025,6 +1120,13 @@ class Adagrad(Settings):
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -1040,6 +1142,10 @@ class Adagrad(Settings):
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -1054,6 +1160,10 @@ class Adagrad(Settings):
         clip_value: float = 0.0,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
@@ -1064,6 +1174,10 @@ class Adagrad(Settings):
         self.clip_value = clip_value
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -1080,6 +1194,13 @@ class Adadelta(Settings):
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -1096,6 +1217,10 @@ class Adadelta(Settings):
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -1111,6 +1236,10 @@ class Adadelta(Settings):
         decay: float = -1.0,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
@@ -1122,6 +1251,10 @@ class Adadelta(Settings):
         self.decay = decay
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -1136,7 +1269,13 @@ class ASGD(Settings):
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    average_from: the average begins after this update; from then on evaluations use it (at least 1)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -1151,7 +1290,10 @@ class ASGD(Settings):
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
-        'average_from': Field('optimizer.average_from', 'integer', 1, 1.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -1165,7 +1307,10 @@ class ASGD(Settings):
         clip: float = 0.0,
         clip_value: float = 0.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
         average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
@@ -1175,7 +1320,10 @@ class ASGD(Settings):
         self.clip = clip
         self.clip_value = clip_value
         self.weight_decay = weight_decay
+        self.average = average
         self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs

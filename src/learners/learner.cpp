@@ -23,7 +23,14 @@ Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, cons
   const Buffer target = engine.allocate(size);
   const Buffer gradient = engine.allocate(size);
   engine.write(target, parameters);
-  return {engine, target, gradient, engine.make_optimizer(optimizer, target), clip};
+  return {engine, target, gradient, engine.make_optimizer(optimizer, target), clip, {engine, optimizer, size}};
+}
+
+Buffer evaluated_parameters(const Trainee& trainee, const OptimizerConfig& optimizer) {
+  const std::int64_t step = trainee.optimizer->step;
+  if (const Buffer mean = trainee.average.mean(step)) return mean;
+  const int moment = evaluated_moment(optimizer, step);
+  return moment < 0 ? trainee.parameters : trainee.optimizer->moments[moment];
 }
 
 void check_shape(const StretchShape& shape) {
@@ -72,6 +79,7 @@ void Learner::update(double divisor, const RateFunction& rate, const DynamicRegu
                                 .clip = trainee_.clip,
                                 .norm = norm,
                                 .regulariser = regulariser});
+  trainee_.average.follow(trainee_.parameters, trainee_.optimizer->step);
 }
 
 void check_stretch(std::string_view speaker, const StretchShape& shape, const Window& stretch) {

@@ -87,9 +87,22 @@ void describe_rule(OptimizerConfig& rule, OptionList& list) {
   list.add("epsilon", rule.epsilon, "added to the denominator; -1: the rule's own default", at_least(-1));
   read_by("epsilon");
   list.add("weight_decay", rule.weight_decay, "this times the weights is added to the gradient", at_least(0));
-  list.add("average_from", rule.average_from, "the average begins after this update; from then on evaluations use it",
-           at_least(1));
-  read_by("average_from");
+  list.add("average", rule.average,
+           "average the weights for evaluations, with any rule: from the first update on (always), or from when "
+           "validation stops improving (non_monotone)");
+  list.add("average_from", rule.average_from,
+           "the average begins after this many updates; from then on evaluations use it", at_least(0));
+  std::vector<std::string> averaging = readers_of(all_optimizers(), "average_from");
+  for (const Averaging when : {Averaging::always, Averaging::non_monotone}) averaging.emplace_back(name_of(when));
+  list.used_by(UserKind::average, averaging);
+  list.add("average_patience", rule.average_patience,
+           "averaging begins at a validation that is worse than the best one more than this many validations back",
+           between(1, 1e6));
+  list.used_by(UserKind::average, {std::string(name_of(Averaging::non_monotone))});
+  list.add(
+      "average_test", rule.average_test,
+      "count those validations before the newest one joins them, as AWD-LSTM's authors do, or after, as FPTT's do");
+  list.used_by(UserKind::average, {std::string(name_of(Averaging::non_monotone))});
 }
 
 void describe(OptimizerOptions& config, OptionList& list) {
@@ -203,6 +216,10 @@ std::vector<std::string> at_work(UserKind kind, const RunConfig& config, std::st
       return config.model.cell;
     case UserKind::optimizer:
       return {config.optimizer.rule.name};
+    case UserKind::average: {
+      const OptimizerConfig& rule = config.optimizer.rule;
+      return {find_optimizer(rule.name).average >= 0 ? rule.name : std::string(name_of(rule.average))};
+    }
     case UserKind::schedule:
       return {std::string(name_of(config.optimizer.schedule.rule))};
     case UserKind::initialise:

@@ -65,6 +65,11 @@ void Recorder::on_validation(const Evaluation& evaluation) {
   log_.line(fmt::format("iteration {}: validation loss {}", evaluation.iteration, evaluation.loss));
 }
 
+void Recorder::on_averaging(std::int64_t iteration) {
+  log_.line(
+      fmt::format("iteration {}: validation has stopped improving, the average of the weights begins", iteration));
+}
+
 void Recorder::on_iteration(const IterationEnd& end) {
   if (saves_after(end, trainer_.config())) save_checkpoint(end.improved);
 }

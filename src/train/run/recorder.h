@@ -18,6 +18,7 @@ class Recorder final : public Observer {
   void on_start(const RunPlan& plan, std::int64_t iteration) override;
   void on_progress(const Progress& progress) override;
   void on_validation(const Evaluation& evaluation) override;
+  void on_averaging(std::int64_t iteration) override;
   void on_iteration(const IterationEnd& end) override;
   void on_end(const RunResult& result) override;
 

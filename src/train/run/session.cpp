@@ -35,6 +35,10 @@ class RecordedObserver final : public Observer {
     recorder_.on_validation(evaluation);
     tell([&] { other_.on_validation(evaluation); });
   }
+  void on_averaging(std::int64_t iteration) override {
+    recorder_.on_averaging(iteration);
+    tell([&] { other_.on_averaging(iteration); });
+  }
   void on_iteration(const IterationEnd& end) override {
     recorder_.on_iteration(end);
     tell([&] { other_.on_iteration(end); });

@@ -39,6 +39,10 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
   if (config.train.evaluate_every > 0 && !task->has(Split::validation))
     refuse("train", "there is no validation data for train.evaluate_every = {}; set it to 0, or give the task some",
            config.train.evaluate_every);
+  if (config.optimizer.rule.average == Averaging::non_monotone && config.train.evaluate_every == 0)
+    refuse("train",
+           "optimizer.average = \"non_monotone\" waits for validations that stop improving, and there are none; "
+           "set train.evaluate_every, or optimizer.average = \"always\"");
   return task;
 }
 
@@ -322,12 +326,12 @@ bool Trainer::validate(Observer& observer) {
   }
   without_better_ = improved ? 0 : without_better_ + 1;
   observer.on_validation(evaluation);
+  if (trainee_.average.observe_validation(evaluation.loss, trainee_.optimizer->step)) observer.on_averaging(iteration_);
   return improved;
 }
 
 Buffer Trainer::evaluated_parameters() const {
-  const int moment = evaluated_moment(config_.optimizer.rule, trainee_.optimizer->step);
-  return moment < 0 ? trainee_.parameters : trainee_.optimizer->moments[moment];
+  return throughtime::evaluated_parameters(trainee_, config_.optimizer.rule);
 }
 
 Evaluation Trainer::evaluate(Split split, std::uint64_t first) {

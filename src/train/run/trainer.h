@@ -114,6 +114,8 @@ class Observer {
   virtual void on_start(const RunPlan&, std::int64_t /*iteration*/) {}
   virtual void on_progress(const Progress&) {}
   virtual void on_validation(const Evaluation&) {}
+  /// The average of the weights begins, after that many iterations.
+  virtual void on_averaging(std::int64_t /*iteration*/) {}
   virtual void on_iteration(const IterationEnd&) {}
   virtual void on_end(const RunResult&) {}
   /// Asked once after every iteration; true ends this part of the run.
@@ -145,7 +147,7 @@ class Trainer {
   Evaluator& evaluator() { return evaluator_; }
   Engine& engine() { return *engine_; }
   Buffer parameters() const { return trainee_.parameters; }
-  /// What the run is judged by: the parameters, or their average where the optimizer keeps one that has begun.
+  /// What the run is judged by: the parameters, or their average where one has begun.
   Buffer evaluated_parameters() const;
   /// Those of the best validation; none where there was none.
   Buffer best_parameters() const { return best_validation_ ? best_parameters_ : Buffer{}; }

@@ -1,7 +1,9 @@
-// Which weights a run begins with (import) and which it is judged by (the average of asgd).
+// Which weights a run begins with (import) and which it is judged by (an average of them).
 #include <gtest/gtest.h>
 
+#include "support/errors.h"
 #include "support/scratch.h"
+#include "throughtime/options.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/run_variants.h"
 #include "train/run/trained_model.h"
@@ -62,21 +64,116 @@ RunConfig averaging(const std::filesystem::path& directory, std::int64_t from) {
   return config;
 }
 
-TEST(AveragedWeights, AreWhatARunIsJudgedByOnceTheyHaveBegun) {
-  const ScratchDirectory directory;
+/// Trains, and expects that validation, test, the best checkpoint, evaluate, predict and export take the tensor of that
+/// name for the weights.
+void expect_judged_by(const std::string& name, const RunConfig& config) {
   Observer silent;
-  const RunResult run = train_run(averaging(directory / "run", 4), silent);
-  const TensorFile last = load_checkpoint(directory / "run", false), best = load_checkpoint(directory / "run", true);
-  const std::vector<double> average = tensor(last, "throughtime.optimizer.moment.0");
+  const std::filesystem::path path = config.run.directory;
+  const RunResult run = train_run(config, silent);
+  const TensorFile last = load_checkpoint(path, false), best = load_checkpoint(path, true);
+  const std::vector<double> average = tensor(last, name);
 
-  TrainedModel trained(directory / "run", false);  // predict and export
+  TrainedModel trained(path, false);  // predict and export
   EXPECT_EQ(trained.engine().read(trained.parameters()), average);
   EXPECT_NE(weights_of(last, trained.model()), average);
-  EXPECT_EQ(open_run(directory / "run", false)->evaluate(Split::test).loss, run.test->loss);  // evaluate
-  EXPECT_EQ(open_run(directory / "run", true)->evaluate(Split::validation).loss, run.best_validation->loss);
-  TrainedModel chosen(directory / "run", true);
-  EXPECT_EQ(chosen.engine().read(chosen.parameters()), tensor(best, "throughtime.optimizer.moment.0"));
-  EXPECT_EQ(open_run(directory / "run", true)->evaluate(Split::test).loss, run.best_test->loss);
+  EXPECT_EQ(open_run(path, false)->evaluate(Split::test).loss, run.test->loss);  // evaluate
+  EXPECT_EQ(open_run(path, true)->evaluate(Split::validation).loss, run.best_validation->loss);
+  TrainedModel chosen(path, true);
+  EXPECT_EQ(chosen.engine().read(chosen.parameters()), tensor(best, name));
+  EXPECT_EQ(open_run(path, true)->evaluate(Split::test).loss, run.best_test->loss);
+}
+
+TEST(AveragedWeights, AreWhatARunIsJudgedByOnceTheyHaveBegun) {
+  const ScratchDirectory directory;
+  expect_judged_by("throughtime.optimizer.moment.0", averaging(directory / "asgd", 4));
+  for (const std::string rule : {"sgd", "adam"}) {
+    RunConfig config = averaging(directory / rule, 4);
+    config.optimizer.rule.name = rule;
+    config.optimizer.rule.average = Averaging::always;
+    expect_judged_by("throughtime.average.mean", config);
+  }
+}
+
+TEST(AveragedWeights, OfPlainStepsAreThoseOfAsgd) {
+  const ScratchDirectory directory;
+  Observer silent;
+  const RunResult asgd = train_run(averaging(directory / "asgd", 3), silent);
+  RunConfig config = averaging(directory / "sgd", 3);
+  config.optimizer.rule.name = "sgd";
+  config.optimizer.rule.average = Averaging::always;
+  EXPECT_NEAR(train_run(config, silent).test->loss, asgd.test->loss, 1e-12);
+}
+
+/// Hears when the average begins.
+class Hears final : public Observer {
+ public:
+  void on_averaging(std::int64_t iteration) override { begins = iteration; }
+  std::int64_t begins = -1;
+};
+
+/// A rate so high that validation soon gets worse.
+RunConfig switching(const std::filesystem::path& directory, const std::string& learner, const std::string& engine) {
+  RunConfig config = config_of({"add", learner, "sgd", "constant", engine}, directory);
+  config.optimizer.rate = 2;
+  config.optimizer.rule.average = Averaging::non_monotone;
+  config.optimizer.rule.average_patience = 2;
+  config.train.evaluate_every = 2;
+  config.train.evaluate_batches = 1;
+  return config;
+}
+
+TEST(AveragedWeights, BeginWhenValidationStopsImproving) {
+  const ScratchDirectory directory;
+  Hears hears;
+  const RunConfig config = switching(directory / "run", "tbptt:paper", "reference");
+  const RunResult run = train_run(config, hears);
+  ASSERT_GT(hears.begins, 6);
+  ASSERT_LT(hears.begins, 20);
+  const TensorFile last = load_checkpoint(directory / "run", false);
+  TrainedModel trained(directory / "run", false);
+  EXPECT_EQ(trained.engine().read(trained.parameters()), tensor(last, "throughtime.average.mean"));
+  EXPECT_EQ(open_run(directory / "run", false)->evaluate(Split::test).loss, run.test->loss);
+  // The steps are those of plain training: averaging changes what is judged, not what is trained.
+  RunConfig plain = config;
+  plain.run.directory = (directory / "plain").string();
+  plain.optimizer.rule.average = Averaging::off;
+  Observer silent;
+  train_run(plain, silent);
+  EXPECT_EQ(weights_of(last, trained.model()),
+            weights_of(load_checkpoint(directory / "plain", false), trained.model()));
+}
+
+TEST(AveragedWeights, GoOnBitForBitBeforeAtAndAfterTheSwitch) {
+  for (const auto& [learner, engine] : {std::pair{"tbptt:paper", "reference"}, {"fptt", "cpu"}}) {
+    const ScratchDirectory directory;
+    Hears hears;
+    const RunResult whole = train_run(switching(directory / "whole", learner, engine), hears);
+    ASSERT_GT(hears.begins, 2) << learner;
+    ASSERT_LT(hears.begins, 22) << learner;
+    for (const std::int64_t by : {-1, 0, 1}) {
+      const std::filesystem::path parts = directory / ("parts" + std::to_string(by));
+      StopAt stop(hears.begins + by);
+      EXPECT_EQ(train_run(switching(parts, learner, engine), stop).end, RunEnd::interrupted);
+      Hears again;
+      EXPECT_EQ(resume_run(parts, {}, again).test->loss, whole.test->loss) << learner << by;
+      EXPECT_EQ(again.begins, by < 0 ? hears.begins : -1) << learner << by;
+      for (const char* name : {"last.safetensors", "best.safetensors"})
+        testing::expect_equal_checkpoints(directory / "whole/checkpoints" / name, parts / "checkpoints" / name);
+    }
+  }
+}
+
+TEST(AveragedWeights, AreRefusedWhereTheyCouldNotBegin) {
+  const ScratchDirectory directory;
+  RunConfig config = switching(directory / "run", "tbptt:paper", "reference");
+  config.train.evaluate_every = 0;
+  EXPECT_REFUSED(check_run(config), "train.evaluate_every");
+  config.optimizer.rule.average = Averaging::always;
+  EXPECT_NO_THROW(check_run(config));
+  config.optimizer.rule.name = "asgd";
+  EXPECT_REFUSED(check_run(config), "average of its own");
+  config.optimizer.rule = {.average_patience = 0};
+  EXPECT_REFUSED(check_run(config), "average_patience");
 }
 
 TEST(AveragedWeights, AreNotUsedBeforeTheyBegin) {
