@@ -47,6 +47,7 @@ struct DropoutConfig {
   double logits = 0;           // of the head's outputs, before the loss
   bool logits_always = false;  // those masks in evaluations too
   double recurrent = 0;        // of the numbers of each recurrent matrix: one mask for all rows and steps of a mask key
+  double embedding = 0;        // of the rows of the embedding, where tokens are read: likewise
 };
 
 struct ModelConfig {

@@ -84,9 +84,10 @@ void add_input_gradient(const Pass& pass, int step, int row, double* gradient) {
     std::copy_n(work.d_inputs.data(), model.raw_inputs(), work.d_raw_input.data());
   }
   const Place place = place_at(pass.window, step, row);
-  if (model.embedding >= 0 && !place.padding)
-    add(input.embedding, work.d_raw_input.data(),
-        pass.block_of(gradient, model.embedding) + elements(place.token(), input.embedding));
+  if (model.embedding < 0 || place.padding) return;
+  mask_token(pass, place.token(), work.d_raw_input.data());
+  add(input.embedding, work.d_raw_input.data(),
+      pass.block_of(gradient, model.embedding) + elements(place.token(), input.embedding));
 }
 
 /// One step of one row: d_state [S], dL/d(state after), becomes dL/d(state before).

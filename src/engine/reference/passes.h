@@ -65,7 +65,8 @@ void head_backward(const Pass& pass, int step, int row, double* d_top, double* g
 void run_backward(const Pass& pass, const PullBackArguments& arguments);
 
 /// Multiplies `values` [width] by the mask of the row at one site, where the unroll was in training and the share is
-/// not 0.
+/// not 0. That of a token is one number for its row of the embedding.
+void mask_token(const Pass& pass, std::int32_t token, double* values);
 void mask_input(const Pass& pass, int step, int row, double* values);
 void mask_between(const Pass& pass, int step, int row, int layer, double* values);
 void mask_output(const Pass& pass, int step, int row, double* values);

@@ -62,6 +62,10 @@ void describe(ModelOptions& config, OptionList& list) {
       "dropout_recurrent", config.dropout.recurrent,
       "weight drop: the share of recurrent weights that is dropped, with one mask for all rows and steps of a sequence",
       below_one(0));
+  list.add(
+      "dropout_embedding", config.dropout.embedding,
+      "the share of tokens whose embedding is dropped as a whole, the same ones in all rows and steps of a sequence",
+      below_one(0));
   list.add("initialise", config.initialise.rule, "rule for the initial weights");
   list.add("initialise_input", config.initialise.input, "rule for the embedding and the encoder");
   list.add("initialise_head", config.initialise.head, "rule for the head, unless its matrix is tied to the embedding");
