@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,6 +54,9 @@ struct TrainingMeans {
   double loss = 0;
   double accuracy = 0;
   double weight = 0;  // sum of the weights behind them
+  // Of the penalties on outputs, which are no part of the loss; NaN where there are none.
+  double activation_penalty = std::numeric_limits<double>::quiet_NaN();
+  double slowness_penalty = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The rate of the next update; called once per update with its number (1, 2, ...).
@@ -99,6 +103,8 @@ class Learner {
  protected:
   /// Refuses a shape without steps or rows.
   Learner(Trainee& trainee, const StretchShape& shape);
+  /// Where an unroll of that window adds its penalties, which count from now on.
+  Buffer count_penalties(const Window& window);
   /// One update with the gradient divided by `divisor` (the number of losses that it sums).
   /// `norm` [1]: receives the norm of the gradient, before clipping.
   void update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser = nullptr,
@@ -107,8 +113,10 @@ class Learner {
   Trainee& trainee_;
   StretchShape shape_;
   Buffer loss_sum_;
-  Buffer correct_sum_;      // none: nobody asked
-  double loss_weight_ = 0;  // sum of the weights behind loss_sum_
+  Buffer correct_sum_;         // none: nobody asked
+  Buffer penalties_;           // [2]: UnrollCall::penalties; none: the model has none
+  double penalty_weight_ = 0;  // sum of the weights behind them
+  double loss_weight_ = 0;     // sum of the weights behind loss_sum_
   std::int64_t updates_ = 0;
 };
 

@@ -92,6 +92,12 @@ void check_dropout(const DropoutConfig& dropout) {
 }
 
 void check_regularisers(const ModelConfig& config) {
+  const auto check = [](const char* what, double strength) {
+    if (!(strength >= 0 && std::isfinite(strength)))
+      refuse("model", "{}_penalty must be 0 (off) or a positive number, got {}", what, strength);
+  };
+  check("activation", config.penalties.activation);
+  check("slowness", config.penalties.slowness);
   if (config.dropout.embedding > 0 && config.input.tokens != TokenInput::embedding)
     refuse("model", "dropout_embedding drops rows of an embedding, and tokens are not embedded; set model.embedding");
 }

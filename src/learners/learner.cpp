@@ -42,6 +42,7 @@ Learner::Learner(Trainee& trainee, const StretchShape& shape) : trainee_(trainee
   check_shape(shape);
   loss_sum_ = trainee.engine.allocate(1);
   if (shape.accuracy) count_correct();
+  if (trainee.engine.model().config().penalties.any()) penalties_ = trainee.engine.allocate(2);
 }
 
 TrainingMeans Learner::take_means() {
@@ -52,9 +53,20 @@ TrainingMeans Learner::take_means() {
     trainee_.engine.fill(buffer, 0);
     return sum / loss_weight_;
   };
-  const TrainingMeans means{take(loss_sum_), take(correct_sum_), loss_weight_};
+  TrainingMeans means{.loss = take(loss_sum_), .accuracy = take(correct_sum_), .weight = loss_weight_};
   loss_weight_ = 0;
+  if (!penalties_ || penalty_weight_ <= 0) return means;
+  const std::vector<double> sums = trainee_.engine.read(penalties_);
+  trainee_.engine.fill(penalties_, 0);
+  means.activation_penalty = sums[0] / penalty_weight_;
+  means.slowness_penalty = sums[1] / penalty_weight_;
+  penalty_weight_ = 0;
   return means;
+}
+
+Buffer Learner::count_penalties(const Window& window) {
+  if (penalties_) penalty_weight_ += sum_of_weights("learner", window.weight);
+  return penalties_;
 }
 
 void Learner::count_correct() {
@@ -68,6 +80,9 @@ void Learner::archive(Archive& archive) {
   archive.number("loss_weight", loss_weight_, at_least(0));
   archive.buffer("loss_sum", trainee_.engine, loss_sum_);
   if (correct_sum_) archive.buffer("correct_sum", trainee_.engine, correct_sum_);
+  if (!penalties_) return;
+  archive.number("penalty_weight", penalty_weight_, at_least(0));
+  archive.buffer("penalties", trainee_.engine, penalties_);
 }
 
 void Learner::update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser, Buffer norm) {

@@ -380,8 +380,10 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
   if (call.states) hand_out_states(context, call, slice, 0, 0);
   slice.loss = 0;
   slice.correct = 0;
+  slice.penalties[0] = slice.penalties[1] = 0;
   slice.head_rows = 0;
   if (keeps) assign_loss_slots(window, slice);
+  if (call.training) scale_differences(context, window, slice);
   for (int begin = 0; begin < window.steps; begin += slice.chunk) {
     const int end = std::min(window.steps, begin + slice.chunk);
     const int base = keeps ? 0 : begin;
@@ -398,6 +400,7 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
     head.d_hidden = keeps && window.targets.layout != TargetLayout::none;
     head.d_parameters = call.keep == Keep::gradient && head.d_hidden;
     run_head(context, head, slice);
+    if (call.training && !slice.slowness.empty()) sum_slowness(context, window, slice, begin, end, base);
     if (call.states)
       for (int l = begin; l < end; ++l) hand_out_states(context, call, slice, l + 1, l + 1 - base);
     if (end == window.steps && call.final_state) store_state(context, slice, end - base, call.final_state);

@@ -198,12 +198,14 @@ void mask_logits(const Pass& pass, int step, int row, double* values) {
 
 void run_forward(const Pass& pass, const UnrollOutputs& out) {
   make_effective_weights(pass);
+  scale_differences(pass);
   std::size_t handed_out = 0;
   hand_out_states(pass, 0, out, handed_out);
   for (int step = 0; step < pass.window.steps; ++step) {
     for (int row = 0; row < pass.window.batch; ++row) {
       step_row(pass, step, row);
       if (out.losses || out.loss_sum || out.correct_sum || out.predictions) evaluate_head(pass, step, row, out);
+      if (out.penalties) add_penalties(pass, step, row, out.penalties);
     }
     hand_out_states(pass, step + 1, out, handed_out);
   }

@@ -163,6 +163,7 @@ class Fptt final : public Learner {
                             .final_state = next_,
                             .loss_sum = counted ? loss_sum_ : Buffer(),
                             .correct_sum = counted ? correct_sum_ : Buffer(),
+                            .penalties = counted ? count_penalties(part_) : Buffer(),
                             .predictions = counted ? predictions_ : Buffer()});
     if (counted) loss_weight_ += sum_of_weights(name(), part_.weight);
   }

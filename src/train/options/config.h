@@ -32,6 +32,7 @@ struct ModelOptions {
   std::string head;  // instead of the task's own; empty: that
   std::vector<double> levels = {0.1, 0.5, 0.9};
   DropoutConfig dropout;
+  PenaltyConfig penalties;
   InitialiseConfig initialise;
 };
 

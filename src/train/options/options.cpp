@@ -66,6 +66,12 @@ void describe(ModelOptions& config, OptionList& list) {
       "dropout_embedding", config.dropout.embedding,
       "the share of tokens whose embedding is dropped as a whole, the same ones in all rows and steps of a sequence",
       below_one(0));
+  list.add("activation_penalty", config.penalties.activation,
+           "added to the loss: this times the mean square of the last layer's outputs, after dropout", at_least(0));
+  list.add("slowness_penalty", config.penalties.slowness,
+           "added to the loss: this times the mean square of how much these outputs, before dropout, change from step "
+           "to step",
+           at_least(0));
   list.add("initialise", config.initialise.rule, "rule for the initial weights");
   list.add("initialise_input", config.initialise.input, "rule for the embedding and the encoder");
   list.add("initialise_head", config.initialise.head, "rule for the head, unless its matrix is tied to the embedding");

@@ -300,13 +300,23 @@ Progress Trainer::report() {
           .rate = last_rate_,
           .seconds = seconds_,
           .steps_per_second = steps_per_second(),
-          .diagnostics = learner_->diagnostics()};
+          .diagnostics = diagnostics()};
+}
+
+std::vector<Diagnostic> Trainer::diagnostics() const {
+  std::vector<Diagnostic> all = learner_->diagnostics();
+  const PenaltyConfig& penalties = model_.config().penalties;
+  if (penalties.activation > 0) all.push_back({"activation_penalty", activation_penalty_});
+  if (penalties.slowness > 0) all.push_back({"slowness_penalty", slowness_penalty_});
+  return all;
 }
 
 void Trainer::take_means() {
   const TrainingMeans means = learner_->take_means();
   train_loss_ = means.loss;
   train_accuracy_ = means.accuracy;
+  activation_penalty_ = means.activation_penalty;
+  slowness_penalty_ = means.slowness_penalty;
   cumulative_.loss += means.loss * means.weight;
   cumulative_.accuracy += means.accuracy * means.weight;
   cumulative_.weight += means.weight;
@@ -386,6 +396,10 @@ void Trainer::archive_counts(Archive& archive) {
   archive.number("cumulative_weight", cumulative_.weight, at_least(0));
   archive.number("rate", last_rate_);
   archive.integer("without_better", without_better_);
+  if (model_.config().penalties.any()) {
+    archive.any_number("activation_penalty", activation_penalty_);
+    archive.any_number("slowness_penalty", slowness_penalty_);
+  }
   archive_best(archive);
 }
 

@@ -142,7 +142,7 @@ class Trainer {
   std::int64_t iteration() const { return iteration_; }
   const std::optional<Evaluation>& best_validation() const { return best_validation_; }
   /// Numbers that the learner tells beside its loss.
-  std::vector<Diagnostic> diagnostics() const { return learner_->diagnostics(); }
+  std::vector<Diagnostic> diagnostics() const;
   Task& task() { return *task_; }
   Evaluator& evaluator() { return evaluator_; }
   Engine& engine() { return *engine_; }
@@ -204,6 +204,8 @@ class Trainer {
   std::optional<std::chrono::steady_clock::time_point> started_;  // the clock; none: it stands still
   double train_loss_ = std::numeric_limits<double>::quiet_NaN();  // of the last report that had one
   double train_accuracy_ = std::numeric_limits<double>::quiet_NaN();
+  double activation_penalty_ = std::numeric_limits<double>::quiet_NaN();  // likewise
+  double slowness_penalty_ = std::numeric_limits<double>::quiet_NaN();
   TrainingMeans cumulative_ = {};  // sums of weight * loss and of weights of right predictions, until they are shown
   double last_rate_ = 0;
   std::optional<Evaluation> best_validation_;

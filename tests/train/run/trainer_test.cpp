@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "support/errors.h"
+#include "support/scratch.h"
+#include "train/run/run_variants.h"
 
 namespace throughtime {
 namespace {
+
+using testing::ScratchDirectory;
 
 RunConfig tiny() {
   RunConfig config;
@@ -107,6 +111,80 @@ TEST(Trainer, TellsTheOnlineLossAndAccuracyOfEveryStreamLearner) {
     EXPECT_NEAR(result.cumulative.accuracy, accuracy, 1e-9);
     EXPECT_GT(accuracy, 0.6) << learner;  // a 1 comes once in six steps
   }
+}
+
+RunConfig small_text(const ScratchDirectory& directory, const LearnerConfig& learner) {
+  RunConfig config = tiny();
+  config.task.name = "text";
+  testing::set_words(config, directory / "words.txt", 900);
+  config.task.text.length = 8;
+  config.model.hidden = {6};
+  config.model.embedding = 6;
+  config.learner = learner;
+  config.optimizer.rule.name = "sgd";
+  config.optimizer.rate = 0.2;
+  config.train.batch = 3;
+  config.train.iterations = 12;
+  config.train.report_every = 1;
+  config.train.evaluate_every = 0;
+  return config;
+}
+
+TEST(Trainer, ReportsPenaltiesApartFromTheLoss) {
+  const ScratchDirectory directory;
+  const std::vector<LearnerConfig> learners = {
+      {.name = "bptt"},
+      {.name = "tbptt", .tbptt = {.steps = 5, .losses = 3, .stride = 3}},
+      {.name = "adaptive_tbptt",
+       .adaptive_tbptt = {.estimate = {.shortest = 1, .longest = 4, .lags = 5, .burn_in = 2, .every = 2, .logged = 3}}},
+      {.name = "fptt", .fptt = {.windows = 2}},
+      {.name = "fpp", .fpp = {.steps = 3}},
+      {.name = "sliding_tbptt", .sliding_tbptt = {.steps = 3}},
+      {.name = "target_propagation", .target_propagation = {.block = 4}}};
+  for (const LearnerConfig& learner : learners) {
+    RunConfig config = small_text(directory, learner);
+    config.train.iterations = 2;
+    const auto weights = [&] {
+      Observer silent;
+      Trainer trainer(config);
+      trainer.run(silent);
+      return trainer.engine().Engine::read(trainer.parameters());
+    };
+    const auto first_report = [&] {
+      RunConfig still = config;
+      still.optimizer.rate = 0;  // the weights stay what they are
+      Record record;
+      Trainer(still).run(record);
+      return record.reports.front();
+    };
+    const Progress plain = first_report();
+    const std::vector<double> plain_weights = weights();
+    config.model.penalties = {.activation = 2, .slowness = 3};
+    const Progress report = first_report();
+    EXPECT_NEAR(report.train_loss, plain.train_loss, 1e-12) << learner.name;
+    EXPECT_NE(weights(), plain_weights) << learner.name;
+    std::vector<std::string> names;
+    for (const Diagnostic& diagnostic : report.diagnostics)
+      if (diagnostic.name.ends_with("_penalty")) {
+        names.push_back(diagnostic.name);
+        EXPECT_GT(diagnostic.value, 0) << learner.name << diagnostic.name;
+      }
+    EXPECT_EQ(names, (std::vector<std::string>{"activation_penalty", "slowness_penalty"})) << learner.name;
+    // An evaluation of the same weights never contains them.
+    Trainer with(config);
+    config.model.penalties = {};
+    Trainer without(config);
+    EXPECT_EQ(with.evaluate(Split::test).loss, without.evaluate(Split::test).loss);
+  }
+}
+
+TEST(Trainer, RefusesASlownessPenaltyThatRecomputingWouldCut) {
+  const ScratchDirectory directory;
+  RunConfig config = small_text(directory, {.name = "bptt", .bptt = {.memory = BpttMemory::recompute}});
+  config.model.penalties.activation = 1;
+  EXPECT_NO_THROW(check_run(config));
+  config.model.penalties.slowness = 1;
+  EXPECT_REFUSED(check_run(config), "model.slowness_penalty compares neighbouring steps");
 }
 
 TEST(Trainer, TheExtentOfARunIsKnownWithoutMakingIt) {
