@@ -22,8 +22,8 @@ class Recorder final : public Observer {
   void on_iteration(const IterationEnd& end) override;
   void on_end(const RunResult& result) override;
 
-  /// Writes `last`, and `best` where the parameters are the best so far.
-  void save_checkpoint(bool best);
+  /// Writes `last`, and `best` where the parameters are the best so far. `ranks`: those that come here; null: this one.
+  void save_checkpoint(bool best, Communicator* ranks);
 
  private:
   const RunDirectory& directory_;

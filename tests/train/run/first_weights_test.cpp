@@ -57,6 +57,86 @@ TEST(ImportedWeights, AreWhatTheLearnerStartsFrom) {
   EXPECT_EQ(resume_run(directory / "old", {}, silent).iteration, 23);
 }
 
+/// A run that begins with the best weights of another one.
+RunResult train_from(const RunConfig& config, const std::filesystem::path& from, Observer& observer) {
+  return train_run(config, observer, false, true, nullptr, from);
+}
+
+TEST(WeightsOfAnotherRun, AreTheBestOnesAndWhatTheLearnerStartsFrom) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(of_fptt, directory / "source"), silent);
+  const TensorFile best = load_checkpoint(directory / "source", true);
+  const std::vector<double> weights = weights_of(best, open_run(directory / "source", true)->engine().model());
+
+  RunConfig config = config_of(of_fptt, directory / "new");
+  config.optimizer.rate = 0;  // nothing moves
+  config.train.seed = 9;
+  train_from(config, directory / "source", silent);
+  const TensorFile last = load_checkpoint(directory / "new", false);
+  EXPECT_EQ(weights_of(last, open_run(directory / "new", false)->engine().model()), weights);
+  EXPECT_EQ(tensor(last, "throughtime.learner.average"), weights);
+  EXPECT_NE(testing::text_of(directory / "new/log.txt").find("the first weights are the best ones of"),
+            std::string::npos);
+}
+
+TEST(WeightsOfAnotherRun, AreTheAverageWhereOneHasBegun) {
+  const ScratchDirectory directory;
+  Observer silent;
+  RunConfig source = config_of(of_asgd, directory / "source");
+  source.train.evaluate_every = 0;  // no best weights: the last ones are taken
+  train_run(source, silent);
+  RunConfig config = config_of({"add", "fptt", "adam", "constant", "reference"}, directory / "new");
+  config.optimizer.rate = 0;
+  train_from(config, directory / "source", silent);
+  EXPECT_EQ(tensor(load_checkpoint(directory / "new", false), "throughtime.learner.average"),
+            tensor(load_checkpoint(directory / "source", false), "throughtime.optimizer.moment.0"));
+}
+
+TEST(WeightsOfAnotherRun, GoOnBitForBit) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(of_fptt, directory / "source"), silent);
+  const RunResult whole = train_from(config_of(of_fptt, directory / "whole"), directory / "source", silent);
+  StopAt seven(7);
+  EXPECT_EQ(train_from(config_of(of_fptt, directory / "parts"), directory / "source", seven).end, RunEnd::interrupted);
+  std::filesystem::remove_all(directory / "source");  // the run has all it needs
+  EXPECT_EQ(resume_run(directory / "parts", {}, silent).test->loss, whole.test->loss);
+  for (const char* name : {"last.safetensors", "best.safetensors"})
+    testing::expect_equal_checkpoints(directory / "whole/checkpoints" / name, directory / "parts/checkpoints" / name);
+}
+
+TEST(WeightsOfAnotherRun, ComeWithTheVocabularyThatTheyBelongTo) {
+  const ScratchDirectory directory;
+  Observer silent;
+  RunConfig config = config_of({"text", "bptt", "sgd", "constant", "reference"}, directory / "source");
+  testing::set_words(config, directory / "words.txt", 900);
+  config.model.embedding = 4;
+  train_run(config, silent);
+  // The same words in another order: numbered by themselves, they would be other tokens.
+  std::string words = testing::text_of(directory / "words.txt");
+  testing::write_text(directory / "backwards.txt", "w4 w2 w1 " + words);
+  config.task.text.files = {(directory / "backwards.txt").string()};
+  config.run.directory = (directory / "new").string();
+  train_from(config, directory / "source", silent);
+  EXPECT_EQ(testing::text_of(directory / "new/task/vocabulary.txt"),
+            testing::text_of(directory / "source/task/vocabulary.txt"));
+}
+
+TEST(WeightsOfAnotherRun, AreRefusedWhereShapesDiffer) {
+  const ScratchDirectory directory;
+  Observer silent;
+  train_run(config_of(of_fptt, directory / "source"), silent);
+  RunConfig config = config_of(of_fptt, directory / "new");
+  config.model.hidden = {7};
+  EXPECT_REFUSED(train_from(config, directory / "source", silent), "it has rnn.weight_ih_l0 [18, 2], this model has");
+  config.model.hidden = {6};
+  config.model.layers = 2;
+  EXPECT_REFUSED(train_from(config, directory / "source", silent), "the weights of");
+  EXPECT_REFUSED(train_from(config, directory / "nothing", silent), "nothing");
+  EXPECT_FALSE(std::filesystem::exists(directory / "new/config.toml")) << "nothing was begun";
+}
+
 /// 23 iterations with one window each, or a few: the average begins after update `from`.
 RunConfig averaging(const std::filesystem::path& directory, std::int64_t from) {
   RunConfig config = config_of(of_asgd, directory);
