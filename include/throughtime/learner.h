@@ -38,6 +38,7 @@ using PositionFunction = std::function<const Window&(std::uint64_t draw, int row
 struct StretchShape {
   int steps = 0;                    // T
   int batch = 0;                    // B
+  int usual_steps = 0;              // that lengths are drawn around; 0: they are not drawn
   int losses = 0;                   // the most steps of a stretch that carry a loss; 0: all of them may
   bool lengths_vary = false;        // a stretch may have fewer steps than that
   bool terminal = false;            // every stretch is a whole sequence with one target per row, at its last step

@@ -361,7 +361,8 @@ class FPTT(Settings):
     masks: with model.dropout_per_sequence: draw a new mask for each window, or for each sequence (window,
         sequence)
     rate_by_windows: the rate is divided by twice the number of windows of the sequence
-    rate_by_length: the rate is multiplied by the sequence's length, divided by the longest length
+    rate_by_length: the rate is multiplied by the sequence's length, divided by the longest one (the usual one,
+        where lengths are drawn)
     intermediate: sequences with one target at the end: where earlier windows have losses; auto: window_end for
         such sequences (auto, window_end, every_step, none)
     q: the distribution Q of these losses. examples: the prediction for this example in the epoch before;
@@ -739,6 +740,8 @@ class SGD(Settings):
     """The update rule `sgd` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     weight_decay: this times the weights is added to the gradient (at least 0)
@@ -760,6 +763,7 @@ class SGD(Settings):
     _name = 'sgd'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
@@ -777,6 +781,7 @@ class SGD(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         weight_decay: float = 0.0,
@@ -790,6 +795,7 @@ class SGD(Settings):
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.weight_decay = weight_decay
@@ -808,6 +814,8 @@ class Momentum(Settings):
     """The update rule `momentum` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     momentum: mu, the share of the last step that is kept (at least 0 and below 1)
@@ -830,6 +838,7 @@ class Momentum(Settings):
     _name = 'momentum'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'momentum': Field('optimizer.momentum', 'number', 0.9, 0.0, 1.0, False, True, ()),
@@ -848,6 +857,7 @@ class Momentum(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         momentum: float = 0.9,
@@ -862,6 +872,7 @@ class Momentum(Settings):
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.momentum = momentum
@@ -881,6 +892,8 @@ class Adam(Settings):
     """The update rule `adam` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     beta1: share of the old mean of the gradient that is kept (at least 0 and below 1)
@@ -905,6 +918,7 @@ class Adam(Settings):
     _name = 'adam'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'beta1': Field('optimizer.beta1', 'number', 0.9, 0.0, 1.0, False, True, ()),
@@ -925,6 +939,7 @@ class Adam(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         beta1: float = 0.9,
@@ -941,6 +956,7 @@ class Adam(Settings):
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.beta1 = beta1
@@ -962,6 +978,8 @@ class RMSProp(Settings):
     """The update rule `rmsprop` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
@@ -985,6 +1003,7 @@ class RMSProp(Settings):
     _name = 'rmsprop'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
@@ -1004,6 +1023,7 @@ class RMSProp(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         decay: float = -1.0,
@@ -1019,6 +1039,7 @@ class RMSProp(Settings):
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.decay = decay
@@ -1039,6 +1060,8 @@ class RMSPropTF1(Settings):
     """The update rule `rmsprop_tf1` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
@@ -1062,6 +1085,7 @@ class RMSPropTF1(Settings):
     _name = 'rmsprop_tf1'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
@@ -1081,6 +1105,7 @@ class RMSPropTF1(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         decay: float = -1.0,
@@ -1096,6 +1121,7 @@ class RMSPropTF1(Settings):
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.decay = decay
@@ -1116,6 +1142,8 @@ class Adagrad(Settings):
     """The update rule `adagrad` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
@@ -1138,6 +1166,7 @@ class Adagrad(Settings):
     _name = 'adagrad'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
@@ -1156,6 +1185,7 @@ class Adagrad(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         epsilon: float = -1.0,
@@ -1170,6 +1200,7 @@ class Adagrad(Settings):
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.epsilon = epsilon
@@ -1189,6 +1220,8 @@ class Adadelta(Settings):
     """The update rule `adadelta` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
@@ -1212,6 +1245,7 @@ class Adadelta(Settings):
     _name = 'adadelta'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
@@ -1231,6 +1265,7 @@ class Adadelta(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         decay: float = -1.0,
@@ -1246,6 +1281,7 @@ class Adadelta(Settings):
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.decay = decay
@@ -1266,6 +1302,8 @@ class ASGD(Settings):
     """The update rule `asgd` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     weight_decay: this times the weights is added to the gradient (at least 0)
@@ -1287,6 +1325,7 @@ class ASGD(Settings):
     _name = 'asgd'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
@@ -1304,6 +1343,7 @@ class ASGD(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         weight_decay: float = 0.0,
@@ -1317,6 +1357,7 @@ class ASGD(Settings):
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.weight_decay = weight_decay

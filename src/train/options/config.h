@@ -41,6 +41,7 @@ struct OptimizerOptions {
   double rate = 1e-3;
   Clip clip;
   ScheduleConfig schedule;
+  bool rate_by_length = false;  // times the steps of the batch over the usual ones
 };
 
 struct TrainOptions {

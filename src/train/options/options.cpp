@@ -123,6 +123,10 @@ void describe(OptimizerOptions& config, OptionList& list) {
   };
   list.add_name("name", config.rule.name, "update rule", names_of_rows(all_optimizers()));
   list.add("rate", config.rate, "learning rate", at_least(0));
+  list.add(
+      "rate_by_length", config.rate_by_length,
+      "the rate of a batch is multiplied by its steps, divided by those of a usual batch (task.text.length_varies)");
+  list.used_by(UserKind::command, {"train"});
   list.add("clip", config.clip.norm, "a gradient with a larger norm is scaled down to this norm; 0: off", at_least(0));
   list.add("clip_value", config.clip.value, "each entry of the gradient is clipped to this size; 0: off", at_least(0));
   describe_rule(config.rule, list);

@@ -43,6 +43,9 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
     refuse("train",
            "optimizer.average = \"non_monotone\" waits for validations that stop improving, and there are none; "
            "set train.evaluate_every, or optimizer.average = \"always\"");
+  if (config.optimizer.rate_by_length && config.learner.name == "fptt" && config.learner.fptt.rate_by_length)
+    refuse("train",
+           "optimizer.rate_by_length and learner.fptt.rate_by_length would both scale the rate; set one of them");
   return task;
 }
 
@@ -59,8 +62,10 @@ StretchShape shape_of(Task& task, const TrainOptions& train) {
   const std::int64_t row_steps = task.row_steps(train.batch);
   return {.steps = task.steps(),
           .batch = train.batch,
+          .usual_steps = task.epochs_vary() ? task.usual_steps() : 0,
           .losses = task.loss_steps(),
-          .lengths_vary = task.lengths_vary() || row_steps % task.steps() != 0,  // the last stretch of a row is shorter
+          .lengths_vary = task.lengths_vary() || task.epochs_vary() ||
+                          row_steps % task.steps() != 0,  // the last stretch of a row is shorter
           .terminal = task.terminal(),
           .examples = task.examples(),
           .accuracy = judged_by_accuracy(task),
@@ -91,12 +96,21 @@ std::vector<std::pair<std::string, double>> named_baselines(const Task& task) {
   return named;
 }
 
+/// Of epochs that differ in their number of batches: the whole ones, and the share of the next.
+std::int64_t batches_of(const Task& task, const TrainOptions& train) {
+  const auto whole = static_cast<std::int64_t>(train.epochs);
+  const std::int64_t before = task.train_batches(whole, train.batch);
+  const std::int64_t next = task.train_batches(whole + 1, train.batch) - before;
+  return before + std::llround((train.epochs - static_cast<double>(whole)) * static_cast<double>(next));
+}
+
 RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
   const std::int64_t pass = task.batches(Split::train, train.batch);
   const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
-  const std::int64_t of_epochs = std::max<std::int64_t>(1, std::llround(train.epochs * per_epoch));
+  const std::int64_t of_epochs =
+      std::max<std::int64_t>(1, task.epochs_vary() ? batches_of(task, train) : std::llround(train.epochs * per_epoch));
   return {.parameters = model.parameters().size(),
-          .steps = task.steps(),
+          .steps = task.usual_steps(),
           .batch = train.batch,
           .iterations = train.epochs > 0 ? of_epochs : train.iterations,
           .iterations_per_epoch = per_epoch};
@@ -164,10 +178,14 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       learner_(make_learner(config.learner, trainee_, shape_of(*task_, config.train))),
       evaluator_(*engine_, *task_, config.train.batch, config.learner),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
-      rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
+      rate_([this](std::int64_t update) {
+        last_rate_ = schedule_.rate(update, epoch());
+        return last_rate_ * length_factor_;
+      }),
       plan_(make_plan()),
       last_rate_(config.optimizer.rate) {
   require_work(config.learner, shape_of(*task_, config.train), plan_.ranks);
+  find_epoch();
   if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
   // All that it will ever take, or it would have been refused.
   if (const std::uint64_t held = engine_->held_bytes(); held > 0)
@@ -184,10 +202,10 @@ std::vector<std::string> Trainer::notes() const {
                                             rows == 1 ? "" : "s", task_->row_steps(rows), pass, pass == 1 ? "" : "s"));
   const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
   if (!choice.why.empty()) notes.push_back(choice.why);
-  if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->steps())
+  if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->usual_steps())
     notes.push_back(
         fmt::format("task.{}.length = {} is longer than the {} steps of a row (train.batch = {} rows): windows have {}",
-                    config_.task.name, task_->steps(), row, config_.train.batch, row));
+                    config_.task.name, task_->usual_steps(), row, config_.train.batch, row));
   for (std::string& note : learner_notes(config_.learner, shape_of(*task_, config_.train)))
     notes.push_back(std::move(note));
   int widest = 0;
@@ -266,10 +284,35 @@ void Trainer::learn_from_batch() {
   // It runs on from batch to batch: waiting for the engine after each one would keep it idle while the next is made.
   if (!started_) started_ = Clock::now();
   const Window& window = task_->make_batch(Split::train, static_cast<std::uint64_t>(iteration_), config_.train.batch);
+  if (config_.optimizer.rate_by_length)
+    length_factor_ = static_cast<double>(window.steps) / static_cast<double>(task_->usual_steps());
   learner_->learn(window, rate_);
   ++iteration_;
-  if (iteration_ % std::llround(plan_.iterations_per_epoch) == 0) learner_->end_epoch();
+  if (iteration_ == epoch_end_) learner_->end_epoch();
+  find_epoch();
   steps_ += static_cast<std::int64_t>(window.steps) * window.batch;
+}
+
+double Trainer::epoch() const {
+  if (!task_->epochs_vary()) return static_cast<double>(iteration_) / plan_.iterations_per_epoch;
+  return static_cast<double>(epoch_number_) +
+         static_cast<double>(iteration_ - epoch_begin_) / static_cast<double>(epoch_end_ - epoch_begin_);
+}
+
+void Trainer::find_epoch() {
+  if (!task_->epochs_vary()) {
+    const std::int64_t length = std::llround(plan_.iterations_per_epoch);
+    epoch_number_ = iteration_ / length;
+    epoch_begin_ = epoch_number_ * length;
+    epoch_end_ = epoch_begin_ + length;
+    return;
+  }
+  if (iteration_ > plan_.iterations) return;  // nothing is learned any more
+  const int rows = config_.train.batch;
+  if (iteration_ < epoch_begin_) epoch_number_ = 0;
+  while (task_->train_batches(epoch_number_ + 1, rows) <= iteration_) ++epoch_number_;
+  epoch_begin_ = task_->train_batches(epoch_number_, rows);
+  epoch_end_ = task_->train_batches(epoch_number_ + 1, rows);
 }
 
 void Trainer::stop_clock() {
@@ -387,6 +430,7 @@ void Trainer::archive_progress(Archive& archive) {
 void Trainer::archive_counts(Archive& archive) {
   const Archive::Scope scope(archive, "trainer");
   archive.integer("iteration", iteration_);
+  find_epoch();
   archive.integer("steps", steps_);
   archive.number("seconds", seconds_, at_least(0));
   archive.any_number("train_loss", train_loss_);

@@ -130,6 +130,55 @@ RunConfig small_text(const ScratchDirectory& directory, const LearnerConfig& lea
   return config;
 }
 
+TEST(Trainer, EpochsOfRandomLengthsCountTheirOwnBatches) {
+  const ScratchDirectory directory;
+  RunConfig config = small_text(directory, {.name = "fptt", .fptt = {.windows = 2, .alpha = 0.25, .alpha_growth = 2}});
+  config.task.text.length_varies = true;
+  config.train.epochs = 2.5;
+  config.optimizer.schedule = {.rule = ScheduleRule::factor_at, .factor = 0.5, .epochs = {1, 2}};
+  Trainer trainer(config);
+  const auto batches = [&](std::int64_t epochs) { return trainer.task().train_batches(epochs, 3); };
+  EXPECT_EQ(trainer.plan().iterations, batches(2) + std::llround(0.5 * static_cast<double>(batches(3) - batches(2))));
+  EXPECT_EQ(extent_of(config).iterations, trainer.plan().iterations);
+  Record record;
+  const RunResult result = trainer.run(record);
+  ASSERT_EQ(static_cast<std::int64_t>(record.reports.size()), result.iteration);
+  std::int64_t done = 0;
+  for (const Progress& report : record.reports) {
+    // The rate of a batch is that of the epoch which it lies in.
+    const double wanted = done < batches(1) ? 0.2 : done < batches(2) ? 0.1 : 0.05;
+    EXPECT_DOUBLE_EQ(report.rate, wanted) << done;
+    ++done;
+    const double begun = done >= batches(2) ? 2 : done >= batches(1) ? 1 : 0;
+    EXPECT_GE(report.epoch, begun);
+    EXPECT_LT(report.epoch, begun + 1);
+  }
+  // The learner has heard of the ends of two epochs.
+  TensorFile file;
+  SavingArchive archive(file);
+  trainer.archive(archive);
+  EXPECT_EQ(real_values(*file.find("throughtime.learner.alpha")), std::vector<double>{1.0});
+}
+
+TEST(Trainer, ScalesTheRateByLengthForEveryMethod) {
+  const ScratchDirectory directory;
+  Observer silent;
+  const auto loss = [&](const LearnerConfig& learner, bool varies, bool by_length) {
+    RunConfig config = small_text(directory, learner);
+    config.task.text.length_varies = varies;
+    config.optimizer.rate_by_length = by_length;
+    return Trainer(config).run(silent).test->loss;
+  };
+  const LearnerConfig bptt{.name = "bptt"};
+  LearnerConfig one_window{.name = "fptt", .fptt = {.windows = 1, .form = FpttForm::ogd, .alpha = 0}};
+  const double scaled = loss(bptt, true, true);
+  EXPECT_NE(scaled, loss(bptt, true, false));
+  EXPECT_NEAR(loss(one_window, true, true), scaled, 1e-12);
+  one_window.fptt.rate_by_length = true;  // its own option, around the same usual length
+  EXPECT_NEAR(loss(one_window, true, false), scaled, 1e-12);
+  EXPECT_REFUSED(loss(one_window, true, true), "set one of them");
+}
+
 TEST(Trainer, ReportsPenaltiesApartFromTheLoss) {
   const ScratchDirectory directory;
   const std::vector<LearnerConfig> learners = {
