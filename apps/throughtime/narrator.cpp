@@ -30,6 +30,11 @@ void Narrator::on_validation(const Evaluation& evaluation) {
   tell("  iteration {}: validation {} {:.5f}\n", evaluation.iteration, plan_.metric, evaluation.metric);
 }
 
+void Narrator::on_averaging(std::int64_t iteration) {
+  tell("  iteration {}: validation has stopped improving; from here on the average of the weights is evaluated\n",
+       iteration);
+}
+
 void Narrator::on_end(const RunResult& result) {
   bar_.clear();
   const std::string when = result.end == RunEnd::stopped_early

@@ -25,6 +25,7 @@ class Narrator final : public StopWatch {
   void on_start(const RunPlan& plan, std::int64_t iteration) override;
   void on_progress(const Progress& progress) override;
   void on_validation(const Evaluation& evaluation) override;
+  void on_averaging(std::int64_t iteration) override;
   void on_end(const RunResult& result) override;
 
  private:

@@ -26,6 +26,7 @@ struct TrainArguments {
   std::string arm;
   std::string data;
   std::string resume;
+  std::string from;
   bool previous = false;
   bool force = false;
   bool quiet = false;
@@ -118,8 +119,9 @@ RunResult narrated(const TrainArguments& arguments, const std::string& directory
 }
 
 std::vector<RunResult> resume(const TrainArguments& arguments) {
-  if (!arguments.configs.empty() || arguments.force || !arguments.arm.empty())
-    refuse("train", "--resume takes the configuration of the run: no configuration file, --arm or --force beside it");
+  if (!arguments.configs.empty() || arguments.force || !arguments.arm.empty() || !arguments.from.empty())
+    refuse("train",
+           "--resume takes the configuration of the run: no configuration file, --arm, --from or --force beside it");
   return {narrated(arguments, arguments.resume, [&](Observer& observer) {
     return resume_run(arguments.resume, arguments.overrides, observer, arguments.previous, true, arguments.ranks);
   })};
@@ -137,7 +139,7 @@ void train(TrainArguments arguments) {
   } else {
     for (const RunConfig& config : load_configs(arguments))
       results.push_back(narrated(arguments, run_directory(config), [&](Observer& observer) {
-        return train_run(config, observer, arguments.force, true, arguments.ranks);
+        return train_run(config, observer, arguments.force, true, arguments.ranks, arguments.from);
       }));
   }
   if (!arguments.json && arguments.first_rank()) show("{}", summary(results));
@@ -161,6 +163,9 @@ void add_train_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
   command->add_option("--arm", arguments->arm, "Only this [[arm]] of the files; else all of them")->type_name("NAME");
   command->add_option("--data", arguments->data, "Data directory (task.data)")->type_name("DIRECTORY");
   command->add_option("--resume", arguments->resume, "Go on with the run in this directory")->type_name("RUN");
+  command
+      ->add_option("--from", arguments->from, "Begin with the best weights of this run, whose model has the same shape")
+      ->type_name("RUN");
   command->add_flag("--previous", arguments->previous, "With --resume: from the checkpoint before the last");
   command->add_flag("--force", arguments->force, "Overwrite a run that is there already");
   command->add_flag("--quiet", arguments->quiet, "No progress on stderr");

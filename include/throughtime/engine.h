@@ -85,6 +85,7 @@ struct UnrollCall {
   Buffer losses = {};                     // out [L, B]: loss of each step and row, 0 where its weight is 0
   Buffer loss_sum = {};                   // [1] += sum of weight * loss
   Buffer correct_sum = {};                // [1] += sum of the weights where the largest output is the label's
+  Buffer penalties = {};                  // [2] += sums of weight * PenaltyConfig::activation's, ::slowness's; training
   Buffer predictions = {};                // out [L, B, outputs], zero where the weight is 0
   Buffer states = {};                     // out [state_steps, B, S]
   std::span<const int> state_steps = {};  // after how many steps (0 = the initial state), ascending

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "throughtime/archive.h"
 #include "throughtime/engine.h"
 #include "throughtime/learner_config.h"
+#include "throughtime/weight_average.h"
 
 namespace throughtime {
 
@@ -19,11 +21,14 @@ struct Trainee {
   Buffer gradient;
   std::unique_ptr<OptimizerState> optimizer;
   Clip clip;
+  WeightAverage average;
 };
 
 /// Makes the buffers and writes the first parameters.
 Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, const OptimizerConfig& optimizer,
                      Clip clip);
+/// What a training is judged by and leaves behind: the average of the weights where one has begun, else the weights.
+Buffer evaluated_parameters(const Trainee& trainee, const OptimizerConfig& optimizer);
 
 /// Random places of the training data (Task::make_positions): draw number `draw` of `rows` rows, the loss at the last
 /// of `steps` steps. The same arguments give the same window; one of 0 steps: a stream has not brought enough yet.
@@ -33,6 +38,7 @@ using PositionFunction = std::function<const Window&(std::uint64_t draw, int row
 struct StretchShape {
   int steps = 0;                    // T
   int batch = 0;                    // B
+  int usual_steps = 0;              // that lengths are drawn around; 0: they are not drawn
   int losses = 0;                   // the most steps of a stretch that carry a loss; 0: all of them may
   bool lengths_vary = false;        // a stretch may have fewer steps than that
   bool terminal = false;            // every stretch is a whole sequence with one target per row, at its last step
@@ -49,6 +55,9 @@ struct TrainingMeans {
   double loss = 0;
   double accuracy = 0;
   double weight = 0;  // sum of the weights behind them
+  // Of the penalties on outputs, which are no part of the loss; NaN where there are none.
+  double activation_penalty = std::numeric_limits<double>::quiet_NaN();
+  double slowness_penalty = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The rate of the next update; called once per update with its number (1, 2, ...).
@@ -95,6 +104,8 @@ class Learner {
  protected:
   /// Refuses a shape without steps or rows.
   Learner(Trainee& trainee, const StretchShape& shape);
+  /// Where an unroll of that window adds its penalties, which count from now on.
+  Buffer count_penalties(const Window& window);
   /// One update with the gradient divided by `divisor` (the number of losses that it sums).
   /// `norm` [1]: receives the norm of the gradient, before clipping.
   void update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser = nullptr,
@@ -103,8 +114,10 @@ class Learner {
   Trainee& trainee_;
   StretchShape shape_;
   Buffer loss_sum_;
-  Buffer correct_sum_;      // none: nobody asked
-  double loss_weight_ = 0;  // sum of the weights behind loss_sum_
+  Buffer correct_sum_;         // none: nobody asked
+  Buffer penalties_;           // [2]: UnrollCall::penalties; none: the model has none
+  double penalty_weight_ = 0;  // sum of the weights behind them
+  double loss_weight_ = 0;     // sum of the weights behind loss_sum_
   std::int64_t updates_ = 0;
 };
 

@@ -47,6 +47,16 @@ struct DropoutConfig {
   double logits = 0;           // of the head's outputs, before the loss
   bool logits_always = false;  // those masks in evaluations too
   double recurrent = 0;        // of the numbers of each recurrent matrix: one mask for all rows and steps of a mask key
+  double embedding = 0;        // of the rows of the embedding, where tokens are read: likewise
+};
+
+/// Penalties on the outputs h of the last layer, in training alone. Both are means over steps with a loss, rows and
+/// units, with the weights of the losses, so that a learner scales them as it scales those.
+struct PenaltyConfig {
+  double activation = 0;  // times the square of h after dropout
+  double slowness = 0;    // times the square of what h, before dropout, differs from the step before in the window
+
+  bool any() const { return activation > 0 || slowness > 0; }
 };
 
 struct ModelConfig {
@@ -54,6 +64,7 @@ struct ModelConfig {
   std::vector<LayerConfig> layers;
   HeadConfig head;
   DropoutConfig dropout;
+  PenaltyConfig penalties = {};
 };
 
 /// One layer of a model: its cell, its widths, and where its parameters and states are.

@@ -10,6 +10,16 @@ namespace throughtime {
 
 class Archive;
 
+/// A mean of the weights beside any rule (WeightAverage): none; from the first update on; or from when a validation is
+/// worse than one that lies more than `average_patience` back (NT-ASGD).
+enum class Averaging { off, always, non_monotone };
+constexpr auto names_of(Averaging) { return choice_names("off", "always", "non_monotone"); }
+
+/// Those `average_patience` validations are counted before the newest one joins the list, as the authors of AWD-LSTM
+/// do, or after, as those of FPTT do: they forgive one validation less.
+enum class AverageTest { before, after };
+constexpr auto names_of(AverageTest) { return choice_names("before", "after"); }
+
 /// Declared once here; each optimizer reads the fields that its OptimizerType names.
 struct OptimizerConfig {
   std::string name = "adam";
@@ -20,6 +30,9 @@ struct OptimizerConfig {
   double epsilon = -1;            // -1: the optimizer's own default
   double weight_decay = 0;        // adds weight_decay * W to the gradient, after clipping
   std::int64_t average_from = 1;  // the average begins after this update: it is the mean of all later weights
+  Averaging average = Averaging::off;
+  int average_patience = 5;  // non_monotone: validations
+  AverageTest average_test = AverageTest::before;
 };
 
 /// Bounds on the gradient, applied in this order: value, then global norm. 0: off.
@@ -58,8 +71,8 @@ struct OptimizerType {
 const OptimizerType& find_optimizer(const std::string& name);
 /// Those that a configuration may name.
 std::vector<const OptimizerType*> all_optimizers();
-/// The moment that evaluations, predictions and exports take for the weights after `step` updates; -1: the weights
-/// themselves. An optimizer that averages trains with the weights and is judged by their average once it has begun.
+/// The moment that evaluations, predictions and exports take for the weights after `step` updates; -1: the rule has
+/// none. An optimizer that averages trains with the weights and is judged by their average once it has begun.
 int evaluated_moment(const OptimizerConfig& config, std::int64_t step);
 /// Refuses an unknown name and settings that no optimizer can work with.
 void validate(const OptimizerConfig& config);

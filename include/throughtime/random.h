@@ -17,6 +17,7 @@ enum class Purpose : std::uint32_t {
   positions = 8,
   past_places = 9,
   dropout_recurrent = 10,
+  lengths = 12,
 };
 
 /// Counter-based random numbers (Philox 4x32, ten rounds): a number is a pure function of the seed and

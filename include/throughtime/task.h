@@ -74,6 +74,8 @@ class Task {
   virtual HeadConfig head() const = 0;
   /// Steps of the longest batch.
   virtual int steps() const = 0;
+  /// Steps of a training batch, or those that they are drawn around.
+  virtual int usual_steps() const { return steps(); }
   /// Whether batches of whole sequences are as long as their longest one.
   virtual bool lengths_vary() const { return false; }
   /// The most steps of a batch that carry a loss.
@@ -115,6 +117,12 @@ class Task {
   /// Batches of one pass over a split: each example is in exactly one of them, rows that are left over in the last one
   /// have weight 0. 0: the split is generated and never ends.
   virtual std::int64_t batches(Split, int) const { return 0; }
+  /// Whether passes over the training data have different numbers of batches; batches() is that of the first.
+  virtual bool epochs_vary() const { return false; }
+  /// Batches of the first `epochs` passes over the training data.
+  virtual std::int64_t train_batches(std::int64_t epochs, int batch) const {
+    return epochs * batches(Split::train, batch);
+  }
   /// Whether there is anything in a split; make_batch refuses an empty one.
   virtual bool has(Split) const { return true; }
   /// The split that a run is judged by: test, or what comes before it where there is none.

@@ -152,6 +152,8 @@ struct TextConfig {
   int minimum_count = 0;                // rarer tokens are read as <unk>; 0: all tokens count
   bool published_metric = false;        // Metric::published_perplexity beside the exact one
   int evaluation_columns = 0;           // rows of an evaluation; 0: 10
+  bool length_varies = false;           // training windows have random lengths around `length`
+  int length_cap = 40;                  // and at most so many steps more
   std::string data = {};
 };
 void describe(TextConfig& config, OptionList& list);

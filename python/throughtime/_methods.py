@@ -361,7 +361,8 @@ class FPTT(Settings):
     masks: with model.dropout_per_sequence: draw a new mask for each window, or for each sequence (window,
         sequence)
     rate_by_windows: the rate is divided by twice the number of windows of the sequence
-    rate_by_length: the rate is multiplied by the sequence's length, divided by the longest length
+    rate_by_length: the rate is multiplied by the sequence's length, divided by the longest one (the usual one,
+        where lengths are drawn)
     intermediate: sequences with one target at the end: where earlier windows have losses; auto: window_end for
         such sequences (auto, window_end, every_step, none)
     q: the distribution Q of these losses. examples: the prediction for this example in the epoch before;
@@ -739,9 +740,18 @@ class SGD(Settings):
     """The update rule `sgd` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -753,9 +763,14 @@ class SGD(Settings):
     _name = 'sgd'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -766,18 +781,28 @@ class SGD(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -789,10 +814,19 @@ class Momentum(Settings):
     """The update rule `momentum` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     momentum: mu, the share of the last step that is kept (at least 0 and below 1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -804,10 +838,15 @@ class Momentum(Settings):
     _name = 'momentum'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'momentum': Field('optimizer.momentum', 'number', 0.9, 0.0, 1.0, False, True, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -818,20 +857,30 @@ class Momentum(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.momentum = momentum
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -843,12 +892,21 @@ class Adam(Settings):
     """The update rule `adam` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     beta1: share of the old mean of the gradient that is kept (at least 0 and below 1)
     beta2: share of the old mean of its square that is kept (at least 0 and below 1)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -860,12 +918,17 @@ class Adam(Settings):
     _name = 'adam'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'beta1': Field('optimizer.beta1', 'number', 0.9, 0.0, 1.0, False, True, ()),
         'beta2': Field('optimizer.beta2', 'number', 0.999, 0.0, 1.0, False, True, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -876,24 +939,34 @@ class Adam(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -905,11 +978,20 @@ class RMSProp(Settings):
     """The update rule `rmsprop` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -921,11 +1003,16 @@ class RMSProp(Settings):
     _name = 'rmsprop'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -936,22 +1023,32 @@ class RMSProp(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         decay: float = -1.0,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.decay = decay
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -963,11 +1060,20 @@ class RMSPropTF1(Settings):
     """The update rule `rmsprop_tf1` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -979,11 +1085,16 @@ class RMSPropTF1(Settings):
     _name = 'rmsprop_tf1'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -994,22 +1105,32 @@ class RMSPropTF1(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         decay: float = -1.0,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.decay = decay
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -1021,10 +1142,19 @@ class Adagrad(Settings):
     """The update rule `adagrad` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -1036,10 +1166,15 @@ class Adagrad(Settings):
     _name = 'adagrad'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -1050,20 +1185,30 @@ class Adagrad(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -1075,11 +1220,20 @@ class Adadelta(Settings):
     """The update rule `adadelta` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
     epsilon: added to the denominator; -1: the rule's own default (at least -1)
     weight_decay: this times the weights is added to the gradient (at least 0)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -1091,11 +1245,16 @@ class Adadelta(Settings):
     _name = 'adadelta'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
         'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -1106,22 +1265,32 @@ class Adadelta(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         decay: float = -1.0,
         epsilon: float = -1.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
+        average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.decay = decay
         self.epsilon = epsilon
         self.weight_decay = weight_decay
+        self.average = average
+        self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs
@@ -1133,10 +1302,18 @@ class ASGD(Settings):
     """The update rule `asgd` (docs/optimizers.md).
 
     rate: learning rate (at least 0)
+    rate_by_length: the rate of a batch is multiplied by its steps, divided by those of a usual batch
+        (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     weight_decay: this times the weights is added to the gradient (at least 0)
-    average_from: the average begins after this update; from then on evaluations use it (at least 1)
+    average: average the weights for evaluations, with any rule: from the first update on (always), or from when
+        validation stops improving (non_monotone) (off, always, non_monotone)
+    average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
+    average_patience: averaging begins at a validation that is worse than the best one more than this many
+        validations back (between 1 and 1000000)
+    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
+        as FPTT's do (before, after)
     schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
@@ -1148,10 +1325,14 @@ class ASGD(Settings):
     _name = 'asgd'
     _fields = {
         'rate': Field('optimizer.rate', 'number', 0.001, 0.0, None, False, False, ()),
+        'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
-        'average_from': Field('optimizer.average_from', 'integer', 1, 1.0, None, False, False, ()),
+        'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
+        'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
+        'average_patience': Field('optimizer.average_patience', 'integer', 5, 1.0, 1000000.0, False, False, ()),
+        'average_test': Field('optimizer.average_test', 'text', 'before', None, None, False, False, ('before', 'after')),
         'schedule': Field('optimizer.schedule', 'text', 'constant', None, None, False, False, ('constant', 'factor_at', 'plateau', 'inverse_sqrt')),
         'schedule_factor': Field('optimizer.schedule_factor', 'number', 0.5, 0.0, None, True, False, ()),
         'schedule_epochs': Field('optimizer.schedule_epochs', 'number or list of numbers', [], 0.0, None, False, False, ()),
@@ -1162,20 +1343,28 @@ class ASGD(Settings):
         self,
         *,
         rate: float = 0.001,
+        rate_by_length: bool = False,
         clip: float = 0.0,
         clip_value: float = 0.0,
         weight_decay: float = 0.0,
+        average: str = 'off',
         average_from: int = 1,
+        average_patience: int = 5,
+        average_test: str = 'before',
         schedule: str = 'constant',
         schedule_factor: float = 0.5,
         schedule_epochs: float | Sequence[float] = [],
         schedule_patience: int = 0,
     ) -> None:
         self.rate = rate
+        self.rate_by_length = rate_by_length
         self.clip = clip
         self.clip_value = clip_value
         self.weight_decay = weight_decay
+        self.average = average
         self.average_from = average_from
+        self.average_patience = average_patience
+        self.average_test = average_test
         self.schedule = schedule
         self.schedule_factor = schedule_factor
         self.schedule_epochs = schedule_epochs

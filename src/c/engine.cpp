@@ -189,6 +189,7 @@ int tt_engine_update(int64_t engine, int32_t gradient, double rate, double scale
                                   .rate = rate,
                                   .gradient_scale = scale,
                                   .clip = object->trainee.clip});
+    object->trainee.average.follow(object->trainee.parameters, object->trainee.optimizer->step);
   });
 }
 }

@@ -88,6 +88,18 @@ void check_dropout(const DropoutConfig& dropout) {
   check("output", dropout.output);
   check("logits", dropout.logits);
   check("recurrent", dropout.recurrent);
+  check("embedding", dropout.embedding);
+}
+
+void check_regularisers(const ModelConfig& config) {
+  const auto check = [](const char* what, double strength) {
+    if (!(strength >= 0 && std::isfinite(strength)))
+      refuse("model", "{}_penalty must be 0 (off) or a positive number, got {}", what, strength);
+  };
+  check("activation", config.penalties.activation);
+  check("slowness", config.penalties.slowness);
+  if (config.dropout.embedding > 0 && config.input.tokens != TokenInput::embedding)
+    refuse("model", "dropout_embedding drops rows of an embedding, and tokens are not embedded; set model.embedding");
 }
 
 /// Adds the blocks of layer `index`, named as in torch.nn. A recurrent block without numbers stays absent.
@@ -118,6 +130,7 @@ Model::Model(ModelConfig config) : config_(std::move(config)) {
   check_layers(config_.layers);
   check_head(config_);
   check_dropout(config_.dropout);
+  check_regularisers(config_);
   head_ = &find_head(config_.head.name);
 
   const InputConfig& input = config_.input;

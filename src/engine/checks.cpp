@@ -89,6 +89,7 @@ void check_unroll(const Model& model, const UnrollCall& call) {
   check_loss_steps(call.tape.shape(), window);
   const Sizes sizes(model, window);
   require_size("unroll", "parameters", call.parameters, model.parameters().size());
+  if (call.penalties) require_size("unroll", "penalties", call.penalties, 2);
   if (call.initial_state) require_size("unroll", "initial_state", call.initial_state, sizes.states);
   if (call.final_state) require_size("unroll", "final_state", call.final_state, sizes.states);
   if (call.losses) require_at_least("unroll", "losses", call.losses, sizes.steps * sizes.rows);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/device_facts.h"
 #include "throughtime/engine.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
@@ -34,6 +35,8 @@ EngineChoice choose_engine(const std::string& name, const Model& model, int rows
   const std::string host = EngineConfig().name;
   const EngineType* device = usable_device();
   if (!device) return {host, "auto: no GPU that can be used"};
+  if (const std::string option = option_without_device_kernels(model); !option.empty())
+    return {host, fmt::format("auto: {} has no device kernels", option)};
   const double products = products_of_step(model, rows);
   const bool pays = products >= least_products;
   return {pays ? device->name : host,

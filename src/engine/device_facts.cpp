@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "throughtime/model.h"
+
 namespace throughtime {
 namespace {
 
@@ -10,6 +12,13 @@ constexpr int oldest_major = 8;  // compute capability that the kernels are comp
 std::string release_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 }  // namespace
+
+std::string option_without_device_kernels(const Model& model) {
+  if (model.config().dropout.embedding > 0) return "dropout of tokens (model.dropout_embedding)";
+  if (model.config().penalties.activation > 0) return "the penalty on outputs (model.activation_penalty)";
+  if (model.config().penalties.slowness > 0) return "the penalty on their changes (model.slowness_penalty)";
+  return "";
+}
 
 std::string absence_of(const DeviceFacts& facts) {
   // Where no driver is installed its version is 0, and CUDA calls that too old.

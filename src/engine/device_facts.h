@@ -5,6 +5,11 @@
 
 namespace throughtime {
 
+class Model;
+
+/// An option of a model that GPUs cannot compute yet, with its meaning; empty: there is none.
+std::string option_without_device_kernels(const Model& model);
+
 /// What a machine tells of its GPU.
 struct DeviceFacts {
   int devices = 0;             // that answer

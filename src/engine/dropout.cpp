@@ -21,6 +21,31 @@ DropoutSite recurrent_dropout(const DropoutConfig& config, int layer) {
   return {Purpose::dropout_recurrent, layer, config.recurrent};
 }
 
+DropoutSite embedding_dropout(const DropoutConfig& config) { return {Purpose::dropout_input, 1, config.embedding}; }
+
+namespace {
+
+/// A word below it drops its element.
+std::uint64_t threshold_of(const DropoutSite& site) {
+  return static_cast<std::uint64_t>(std::llround(site.share * 4294967296.0));
+}
+
+/// What is left is multiplied by this.
+float survivor_of(const DropoutSite& site) { return static_cast<float>(1.0 / (1.0 - site.share)); }
+
+/// Four elements share one block of four words.
+std::uint64_t block_of(const DropoutSite& site, std::size_t element) {
+  return static_cast<std::uint64_t>(site.layer) << 32 | (element / 4);
+}
+
+}  // namespace
+
+float token_factor(const DropoutSite& site, std::uint64_t mask_key, std::int32_t token) {
+  const auto element = static_cast<std::size_t>(token);
+  const auto words = Random(mask_key, site.purpose).words(0, 0, block_of(site, element));
+  return words[element % 4] < threshold_of(site) ? 0.0f : survivor_of(site);
+}
+
 std::uint64_t mask_step_at(const DropoutConfig& config, const Window& window, int step) {
   return config.per_sequence ? 0 : static_cast<std::uint64_t>(window.mask_step + step);
 }
@@ -28,12 +53,10 @@ std::uint64_t mask_step_at(const DropoutConfig& config, const Window& window, in
 template <class Real>
 void write_mask(const DropoutSite& site, std::uint64_t mask_key, std::uint64_t step, int row, std::span<Real> mask) {
   const Random random(mask_key, site.purpose);
-  // A word below the threshold drops its element; four elements share one block of four words.
-  const auto threshold = static_cast<std::uint64_t>(std::llround(site.share * 4294967296.0));
-  const Real survivor = static_cast<Real>(static_cast<float>(1.0 / (1.0 - site.share)));
-  const std::uint64_t layer = static_cast<std::uint64_t>(site.layer) << 32;
+  const std::uint64_t threshold = threshold_of(site);
+  const auto survivor = static_cast<Real>(survivor_of(site));
   for (std::size_t first = 0; first < mask.size(); first += 4) {
-    const auto words = random.words(step, static_cast<std::uint32_t>(row), layer | (first / 4));
+    const auto words = random.words(step, static_cast<std::uint32_t>(row), block_of(site, first));
     const std::size_t count = std::min<std::size_t>(4, mask.size() - first);
     for (std::size_t i = 0; i < count; ++i) mask[first + i] = words[i] < threshold ? Real(0) : survivor;
   }

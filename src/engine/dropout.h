@@ -26,6 +26,11 @@ DropoutSite logits_dropout(const DropoutConfig& config);
 /// The numbers of layer `layer`'s recurrent block, before the cell maps them.
 DropoutSite recurrent_dropout(const DropoutConfig& config, int layer);
 
+/// Rows of the embedding. Of the first layer's inputs, told apart by the layer.
+DropoutSite embedding_dropout(const DropoutConfig& config);
+/// What the row of a token is multiplied by: 0 or 1 / (1 - share), the same for all rows and steps of a key.
+float token_factor(const DropoutSite& site, std::uint64_t mask_key, std::int32_t token);
+
 /// The step that a mask is indexed by: counted from the start of the mask key, or 0 with one mask per sequence.
 std::uint64_t mask_step_at(const DropoutConfig& config, const Window& window, int step);
 

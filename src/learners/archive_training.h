@@ -4,13 +4,17 @@
 
 namespace throughtime {
 
-/// Shows what training is made of, each part under its name: the parameters, their optimizer, the learner, the schedule
-/// of the rate.
+/// Shows what training is made of, each part under its name: the parameters, their optimizer and average, the learner,
+/// the schedule of the rate.
 inline void archive_training(Archive& archive, Trainee& trainee, Learner& learner, Schedule& schedule) {
   archive.parameters(trainee.engine, trainee.parameters);
   {
     const Archive::Scope scope(archive, "optimizer");
     trainee.optimizer->archive(archive, trainee.engine);
+  }
+  {
+    const Archive::Scope scope(archive, "average");
+    trainee.average.archive(archive);
   }
   {
     const Archive::Scope scope(archive, "learner");
@@ -21,7 +25,7 @@ inline void archive_training(Archive& archive, Trainee& trainee, Learner& learne
 }
 
 /// What training on other data can go on with: what the optimizer, the schedule of its rate and, where it is the same
-/// method with the same settings, the learner know about the weights.
+/// method with the same settings, the learner know about the weights. Their average begins anew.
 inline void archive_memory(Archive& archive, Trainee& trainee, Learner* same, Schedule& schedule) {
   {
     const Archive::Scope scope(archive, "optimizer");

@@ -23,7 +23,14 @@ Trainee make_trainee(Engine& engine, const std::vector<double>& parameters, cons
   const Buffer target = engine.allocate(size);
   const Buffer gradient = engine.allocate(size);
   engine.write(target, parameters);
-  return {engine, target, gradient, engine.make_optimizer(optimizer, target), clip};
+  return {engine, target, gradient, engine.make_optimizer(optimizer, target), clip, {engine, optimizer, size}};
+}
+
+Buffer evaluated_parameters(const Trainee& trainee, const OptimizerConfig& optimizer) {
+  const std::int64_t step = trainee.optimizer->step;
+  if (const Buffer mean = trainee.average.mean(step)) return mean;
+  const int moment = evaluated_moment(optimizer, step);
+  return moment < 0 ? trainee.parameters : trainee.optimizer->moments[moment];
 }
 
 void check_shape(const StretchShape& shape) {
@@ -35,6 +42,7 @@ Learner::Learner(Trainee& trainee, const StretchShape& shape) : trainee_(trainee
   check_shape(shape);
   loss_sum_ = trainee.engine.allocate(1);
   if (shape.accuracy) count_correct();
+  if (trainee.engine.model().config().penalties.any()) penalties_ = trainee.engine.allocate(2);
 }
 
 TrainingMeans Learner::take_means() {
@@ -45,9 +53,20 @@ TrainingMeans Learner::take_means() {
     trainee_.engine.fill(buffer, 0);
     return sum / loss_weight_;
   };
-  const TrainingMeans means{take(loss_sum_), take(correct_sum_), loss_weight_};
+  TrainingMeans means{.loss = take(loss_sum_), .accuracy = take(correct_sum_), .weight = loss_weight_};
   loss_weight_ = 0;
+  if (!penalties_ || penalty_weight_ <= 0) return means;
+  const std::vector<double> sums = trainee_.engine.read(penalties_);
+  trainee_.engine.fill(penalties_, 0);
+  means.activation_penalty = sums[0] / penalty_weight_;
+  means.slowness_penalty = sums[1] / penalty_weight_;
+  penalty_weight_ = 0;
   return means;
+}
+
+Buffer Learner::count_penalties(const Window& window) {
+  if (penalties_) penalty_weight_ += sum_of_weights("learner", window.weight);
+  return penalties_;
 }
 
 void Learner::count_correct() {
@@ -61,6 +80,9 @@ void Learner::archive(Archive& archive) {
   archive.number("loss_weight", loss_weight_, at_least(0));
   archive.buffer("loss_sum", trainee_.engine, loss_sum_);
   if (correct_sum_) archive.buffer("correct_sum", trainee_.engine, correct_sum_);
+  if (!penalties_) return;
+  archive.number("penalty_weight", penalty_weight_, at_least(0));
+  archive.buffer("penalties", trainee_.engine, penalties_);
 }
 
 void Learner::update(double divisor, const RateFunction& rate, const DynamicRegulariser* regulariser, Buffer norm) {
@@ -72,6 +94,7 @@ void Learner::update(double divisor, const RateFunction& rate, const DynamicRegu
                                 .clip = trainee_.clip,
                                 .norm = norm,
                                 .regulariser = regulariser});
+  trainee_.average.follow(trainee_.parameters, trainee_.optimizer->step);
 }
 
 void check_stretch(std::string_view speaker, const StretchShape& shape, const Window& stretch) {

@@ -62,7 +62,12 @@ void validate(const OptimizerConfig& config) {
     refuse("optimizer", "epsilon must be between 1e-30 and 1, or -1 for its own default, got {}", config.epsilon);
   if (!(config.weight_decay >= 0 && std::isfinite(config.weight_decay)))
     refuse("optimizer", "weight_decay must be 0 (off) or positive, got {}", config.weight_decay);
-  if (config.average_from < 1) refuse("optimizer", "average_from must be at least 1, got {}", config.average_from);
+  if (config.average_from < 0) refuse("optimizer", "average_from must be at least 0, got {}", config.average_from);
+  if (config.average_patience < 1)
+    refuse("optimizer", "average_patience must be at least 1, got {}", config.average_patience);
+  if (config.average != Averaging::off && find_optimizer(config.name).average >= 0)
+    refuse("optimizer", "{} keeps an average of its own: set average = \"off\", or name = \"sgd\" for the same steps",
+           config.name);
 }
 
 }  // namespace throughtime

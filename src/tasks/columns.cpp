@@ -17,9 +17,22 @@ ColumnTask::ColumnTask(std::string name, std::uint64_t seed, const ColumnShape& 
       overlap_(shape.overlap),
       evaluation_columns_(shape.evaluation_columns) {
   if (window_steps_ < 1) refuse(name_, "task.{}.length must be at least 1, got {}", name_, window_steps_);
+  if (shape.longest > 0) lengths_.emplace(seed, shape.window, shape.longest);
+}
+
+std::int64_t ColumnTask::train_batches(std::int64_t epochs, int batch) const {
+  return lengths_ ? lengths_->batches(epochs, row_steps(batch)) : Task::train_batches(epochs, batch);
+}
+
+RandomLengths::Place ColumnTask::place(Split split, std::uint64_t iteration, std::int64_t length) const {
+  if (split == Split::train && lengths_) return lengths_->at(iteration, length);
+  const std::int64_t pass = (length + window_steps_ - 1) / window_steps_;
+  const std::int64_t first = static_cast<std::int64_t>(iteration) % pass * window_steps_;
+  return {first, static_cast<int>(std::min<std::int64_t>(window_steps_, length - first))};
 }
 
 std::int64_t ColumnTask::batches(Split split, int batch) const {
+  if (split == Split::train && lengths_) return train_batches(1, batch);
   return (std::max<std::int64_t>(0, column_steps(split, batch)) + window_steps_ - 1) / window_steps_;
 }
 
@@ -30,11 +43,10 @@ const Window& ColumnTask::make_batch(Split split, std::uint64_t iteration, int b
     refuse(name_, "the {} part has {} entries, too few for {} columns of at least {}", split_name(split),
            std::max<std::int64_t>(0, entries(split)), batch, 1 + overlap_);
   split_iteration(split, iteration);  // refuses what no split has
-  const std::int64_t window = static_cast<std::int64_t>(iteration) % batches(split, batch);
-  const std::int64_t first = window * window_steps_;
+  const auto [first, steps] = place(split, iteration, length);
   const auto rows = elements(batch);
   const std::int64_t stride = entries(split) / batch;
-  window_.steps = static_cast<int>(std::min<std::int64_t>(window_steps_, length - first));
+  window_.steps = steps;
   window_.batch = batch;
   window_.sources = {&source(split), 1};
   window_.start.resize(rows);

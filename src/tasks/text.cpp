@@ -65,7 +65,8 @@ class TextTask final : public ColumnTask {
       : ColumnTask("text", seed,
                    {.window = config.length,
                     .overlap = 1,
-                    .evaluation_columns = config.evaluation_columns > 0 ? config.evaluation_columns : 10}),
+                    .evaluation_columns = config.evaluation_columns > 0 ? config.evaluation_columns : 10,
+                    .longest = config.length_varies ? config.length + config.length_cap : 0}),
         corpus_(corpus_of(config)),
         shares_(shares_of("text", config.splits, own_shares)),
         words_(config.unit == TextUnit::word),
@@ -160,6 +161,10 @@ void describe(TextConfig& config, OptionList& list) {
            "all steps");
   list.add("evaluation_columns", config.evaluation_columns, "rows that an evaluation reads side by side; 0: 10",
            between(0, 65536));
+  list.add("length_varies", config.length_varies,
+           "draw the length of each training window around `length`, or sometimes around half of it");
+  list.add("length_cap", config.length_cap, "length_varies: a window has at most so many steps more than `length`",
+           between(0, 1e6));
 }
 
 std::unique_ptr<Task> make_task(const TextConfig& config, std::uint64_t seed) {

@@ -3,12 +3,15 @@
 
 One file per cell, number of layers and head: parameters under PyTorch's names, inputs, targets, initial states,
 outputs, loss, gradients, and the losses around ten steps of Adam and of SGD. `fptt-CELL.json` is what the benchmark's
-peer makes of two sequences in three windows each; `weight_drop-CELL.json` has masks on its recurrent weights. Run it again only to change the tests:
+peer makes of two sequences in three windows each; `weight_drop-CELL.json` has masks on its recurrent weights;
+`awd_lstm.json` is a language model with every mask, both penalties, and ten updates. Run it again only to change the
+tests, with names of files to make those alone:
 
     python3 tests/golden/make_golden.py
 """
 
 import copy
+import functools
 import json
 import pathlib
 import sys
@@ -206,6 +209,92 @@ def weight_drop_golden(cell, layers=2, share=0.5, key=0x1234567890ABCDEF):
     }
 
 
+class AwdLstm(torch.nn.Module):
+    """Two stock LSTMs, the second as wide as the embedding, whose matrix is the head's too. Masks are those of a key."""
+
+    SHARES = {"embedding": 0.3, "input": 0.25, "between": 0.4, "output": 0.35, "recurrent": 0.5}
+
+    def __init__(self, vocabulary, embedding, hidden):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(vocabulary, embedding)
+        self.layers = torch.nn.ModuleList([torch.nn.LSTM(embedding, hidden), torch.nn.LSTM(hidden, embedding)])
+        self.bias = torch.nn.Parameter(0.1 * torch.randn(vocabulary))
+
+    def named(self):
+        """Parameters under the library's names."""
+        named = {"embedding.weight": self.embedding.weight}
+        for index, layer in enumerate(self.layers):
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+                named[f"rnn.{name}_l{index}"] = getattr(layer, name + "_l0")
+        return named | {"head.bias": self.bias}
+
+    def locked(self, values, key, purpose, layer, share):
+        """One mask for each row, the same at all steps."""
+        rows = [mask_numbers(key, purpose, layer, share, values.shape[-1], row=row) for row in range(values.shape[1])]
+        return values * torch.tensor(rows).double()
+
+    def forward(self, tokens, key):
+        """Scores, outputs after dropout, outputs before it."""
+        shares = self.SHARES
+        words = torch.tensor(mask_numbers(key, 3, 1, shares["embedding"], self.embedding.num_embeddings)).double()
+        x = torch.nn.functional.embedding(tokens, self.embedding.weight * words[:, None])
+        x = self.locked(x, key, 3, 0, shares["input"])
+        for index, layer in enumerate(self.layers):
+            if index > 0:
+                x = self.locked(x, key, 4, index, shares["between"])
+            raw = layer.weight_hh_l0
+            mask = torch.tensor(mask_numbers(key, 10, index, shares["recurrent"], raw.numel())).double()
+            layer._flat_weights = [raw * mask.reshape(raw.shape) if "weight_hh" in name else getattr(layer, name)
+                                   for name in layer._flat_weights_names]
+            x, _ = layer(x)
+        dropped = self.locked(x, key, 5, 0, shares["output"])
+        return torch.nn.functional.linear(dropped, self.embedding.weight, self.bias), dropped, x
+
+
+def awd_lstm_golden(vocabulary=9, embedding=5, hidden=6, steps=6, key=0x0123456789ABCDEF):
+    """Losses, penalties and gradients of one window; then ten updates, of which the last six are averaged."""
+    torch.manual_seed(900)
+    penalties, rate, clip, decay, plain, updates = {"activation": 2.0, "slowness": 1.0}, 0.5, 0.25, 0.01, 4, 10
+    model = AwdLstm(vocabulary, embedding, hidden).double()
+    text = torch.randint(vocabulary, (steps + 1, BATCH))
+
+    def losses(key):
+        scores, dropped, outputs = model(text[:-1], key)
+        return (mean_loss("softmax", scores, text[1:]), penalties["activation"] * dropped.pow(2).mean(),
+                penalties["slowness"] * (outputs[1:] - outputs[:-1]).pow(2).mean())
+
+    first = losses(key)
+    sum(first).backward()
+    named = model.named()
+    result = {
+        "shape": {"vocabulary": vocabulary, "embedding": embedding, "hidden": hidden, "steps": steps, "batch": BATCH},
+        "key": [key >> 32, key & 0xFFFFFFFF],
+        "shares": model.SHARES,
+        "penalties": penalties,
+        "text": text,
+        "parameters": {name: parameter.detach().clone() for name, parameter in named.items()},
+        "loss": first[0].item(),
+        "activation": first[1].item(),
+        "slowness": first[2].item(),
+        "gradient": {name: parameter.grad.clone() for name, parameter in named.items()},
+        "rate": rate, "clip": clip, "weight_decay": decay, "plain_updates": plain, "updates": updates,
+    }
+    parameters = list(named.values())
+    optimizer = torch.optim.SGD(parameters, lr=rate, weight_decay=decay)
+    iterates = []  # since the switch; PyTorch's own average multiplies by shares in single precision
+    for update in range(updates):
+        optimizer.zero_grad()
+        sum(losses(key + 1 + update)).backward()
+        torch.nn.utils.clip_grad_norm_(parameters, clip)
+        optimizer.step()
+        if update >= plain:
+            iterates.append({name: parameter.detach().clone() for name, parameter in named.items()})
+    return result | {
+        "after": {name: parameter.detach() for name, parameter in named.items()},
+        "average": {name: sum(iterate[name] for iterate in iterates[1:]) / (len(iterates) - 1) for name in named},
+    }
+
+
 def write(value, indent=""):
     """JSON with one row of numbers per line, so that a difference shows where it is."""
     if isinstance(value, torch.Tensor):
@@ -221,15 +310,13 @@ def write(value, indent=""):
 
 def main():
     torch.set_num_threads(1)
-    for cell in CELLS:
-        for layers in (1, 2):
-            for head in OUTPUTS:
-                path = FOLDER / f"{cell}-{layers}-{head}.json"
-                path.write_text(write(golden(cell, layers, head)) + "\n")
-    for cell in ("lstm", "gru"):
-        (FOLDER / f"fptt-{cell}.json").write_text(write(fptt_golden(cell)) + "\n")
-    for cell in CELLS:
-        (FOLDER / f"weight_drop-{cell}.json").write_text(write(weight_drop_golden(cell)) + "\n")
+    makers = {f"{cell}-{layers}-{head}": functools.partial(golden, cell, layers, head)
+              for cell in CELLS for layers in (1, 2) for head in OUTPUTS}
+    makers |= {f"fptt-{cell}": functools.partial(fptt_golden, cell) for cell in ("lstm", "gru")}
+    makers |= {f"weight_drop-{cell}": functools.partial(weight_drop_golden, cell) for cell in CELLS}
+    makers["awd_lstm"] = awd_lstm_golden
+    for name in sys.argv[1:] or makers:
+        (FOLDER / f"{name}.json").write_text(write(makers[name]()) + "\n")
 
 
 if __name__ == "__main__":

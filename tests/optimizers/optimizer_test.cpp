@@ -230,7 +230,7 @@ TEST(OptimizerConfig, RefusesSettingsThatCannotWork) {
   EXPECT_REFUSED(validate(OptimizerConfig{.decay = 1.5}), "decay");
   EXPECT_REFUSED(validate(OptimizerConfig{.epsilon = 0.0}), "epsilon");
   EXPECT_REFUSED(validate(OptimizerConfig{.weight_decay = -1e-3}), "weight_decay");
-  EXPECT_REFUSED(validate(OptimizerConfig{.average_from = 0}), "average_from");
+  EXPECT_REFUSED(validate(OptimizerConfig{.average_from = -1}), "average_from");
 }
 
 }  // namespace

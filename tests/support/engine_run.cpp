@@ -30,6 +30,7 @@ Unrolled EngineRun::unroll(const std::vector<double>& initial_state) {
   if (has_targets) {
     call.losses = engine_->allocate(steps * rows());
     call.loss_sum = engine_->allocate(1);
+    call.penalties = engine_->allocate(2);
   }
   call.predictions = engine_->allocate(steps * rows() * static_cast<std::size_t>(problem_.model->outputs()));
   call.states = engine_->allocate((steps + 1) * state_numbers());
@@ -39,6 +40,7 @@ Unrolled EngineRun::unroll(const std::vector<double>& initial_state) {
   if (has_targets) {
     result.losses = engine_->read(call.losses);
     result.loss_sum = engine_->read(call.loss_sum)[0];
+    result.penalties = engine_->read(call.penalties);
   }
   result.final_state = engine_->read(call.final_state);
   result.predictions = engine_->read(call.predictions);
@@ -80,7 +82,7 @@ PulledBack EngineRun::pull_back(const PullBackSpec& spec) {
 }
 
 double objective(const Unrolled& unrolled, const PullBackSpec& spec) {
-  double sum = spec.losses ? unrolled.loss_sum : 0.0;
+  double sum = spec.losses ? unrolled.loss_sum + unrolled.penalties[0] + unrolled.penalties[1] : 0.0;
   for (std::size_t i = 0; i < spec.end_cotangent.size(); ++i) sum += spec.end_cotangent[i] * unrolled.final_state[i];
   const std::size_t after_first = unrolled.final_state.size();  // states[0] is the initial state
   for (std::size_t i = 0; i < spec.step_cotangents.size(); ++i)

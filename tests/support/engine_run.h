@@ -11,10 +11,11 @@ namespace throughtime::testing {
 
 struct Unrolled {
   double loss_sum = 0;
-  std::vector<double> losses;       // [L, B]
-  std::vector<double> final_state;  // [B, S]
-  std::vector<double> predictions;  // [L, B, outputs]
-  std::vector<double> states;       // [L + 1, B, S]
+  std::vector<double> penalties = {0, 0};  // activation, slowness
+  std::vector<double> losses;              // [L, B]
+  std::vector<double> final_state;         // [B, S]
+  std::vector<double> predictions;         // [L, B, outputs]
+  std::vector<double> states;              // [L + 1, B, S]
 };
 
 /// What to pull back; empty vectors are absent.
@@ -65,7 +66,8 @@ class EngineRun {
   Buffer parameters_;
 };
 
-/// loss_sum + <end, final state> + sum over l of <steps[l], state after step l>: what a pull-back differentiates.
+/// loss_sum + penalties + <end, final state> + sum over l of <steps[l], state after step l>: what a pull-back
+/// differentiates.
 double objective(const Unrolled& unrolled, const PullBackSpec& spec);
 
 }  // namespace throughtime::testing

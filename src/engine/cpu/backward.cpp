@@ -18,6 +18,7 @@ class SlicePullBack {
 
   void run() {
     if (call_.losses && !call_.head_ready) recompute_head();
+    if (penalises_slowness()) scale_differences(context_, call_.window, slice_);
     clear_taps();
     load_end_cotangent();
     started_ = false;
@@ -50,12 +51,13 @@ class SlicePullBack {
 
   void recompute_head() {
     slice_.head_rows = 0;
-    const double loss = slice_.loss;
+    const double loss = slice_.loss, activation = slice_.penalties[0];
     HeadPass head{call_.window, call_.training, call_.first, call_.last, 0, nullptr, nullptr};
     head.d_hidden = true;
     head.d_parameters = call_.gradient;
     run_head(context_, head, slice_);
     slice_.loss = loss;
+    slice_.penalties[0] = activation;
   }
 
   // -------------------------------------------------------------- cotangents at the ends
@@ -131,6 +133,7 @@ class SlicePullBack {
         --l;
       }
     }
+    if (begin == call_.first && k == top() && call_.first > 0) add_slowness_of(call_.first, -1);
     if (begin == call_.first) tap(k, 0);
     if (call_.gradient) add_gradients(k, begin, end, resets);
     if (needs_input_gradient(k))
@@ -159,7 +162,7 @@ class SlicePullBack {
   }
   bool nothing_enters(int k, int l) const {
     const bool taps = call_.tap_norms || call_.tap_vectors;
-    return k == top() && !taps && !call_.step_cotangents &&
+    return k == top() && !taps && !call_.step_cotangents && !penalises_slowness() &&
            (!call_.losses || call_.window.weight_at(l, slice_.first) == 0.0f);
   }
 
@@ -180,6 +183,10 @@ class SlicePullBack {
           float* own = work(k).cotangent.data() + r * hidden;
           for (std::size_t i = 0; i < hidden; ++i) own[i] += from[i];
         }
+    if (k == top()) {
+      add_slowness_of(l, 1);
+      if (l + 1 < call_.last) add_slowness_of(l + 1, -1);
+    }
     if (!call_.step_cotangents) return;
     for (int tensor = 0; tensor < layer(k).cell->shape.states; ++tensor)
       for (int r = 0; r < slice_.rows; ++r) {
@@ -188,6 +195,12 @@ class SlicePullBack {
         float* own = work(k).cotangent.data() + tensor * plane(k) + r * hidden;
         for (int i = 0; i < layer(k).hidden; ++i) own[i] += from[i];
       }
+  }
+
+  bool penalises_slowness() const { return call_.losses && call_.training && !slice_.slowness.empty(); }
+  /// The part of step l's difference that reaches the output after it (sign 1), or the one before it (-1).
+  void add_slowness_of(int l, float sign) {
+    if (penalises_slowness()) add_slowness(context_, call_.window, slice_, l, sign, work(top()).cotangent.data());
   }
 
   /// The layer above read this layer's output at the same step.

@@ -221,6 +221,8 @@ void GradientCollector::add_embedding(const Context& context, const PullBackArra
   float* table = gradient + block.offset;
   if (!add) std::fill_n(table, block.size(), 0.0f);
   const std::size_t width = model.config().input.embedding, stride = padded(model.raw_inputs());
+  const DropoutSite site = embedding_dropout(model.config().dropout);
+  const bool dropped = call.training && site.active();
   for (int l = call.first; l < call.last; ++l)
     for (const Slice& slice : slices)
       for (int r = 0; r < slice.rows; ++r) {
@@ -228,7 +230,8 @@ void GradientCollector::add_embedding(const Context& context, const PullBackArra
         if (place.padding) continue;
         float* to = table + elements(place.token(), width);
         const float* from = slice.d_raw.data() + (elements(l, slice.rows) + r) * stride;
-        for (std::size_t i = 0; i < width; ++i) to[i] += from[i];
+        const float factor = dropped ? token_factor(site, call.window.mask_key, place.token()) : 1.0f;
+        for (std::size_t i = 0; i < width; ++i) to[i] += factor * from[i];
       }
   if (model.head_weight != model.embedding) return;
   const Task all{.kind = Kind::head, .rows = elements(model.outputs()), .columns = width, .stride = padded(width)};

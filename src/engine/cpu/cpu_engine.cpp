@@ -122,6 +122,12 @@ void CpuEngine::unroll(const UnrollCall& call) {
     for (const Slice& slice : tape.slices) sum += slice.correct;
     *change(call.correct_sum) += static_cast<float>(sum);
   }
+  if (call.penalties)
+    for (int k = 0; k < 2; ++k) {
+      double sum = 0;
+      for (const Slice& slice : tape.slices) sum += slice.penalties[k];
+      change(call.penalties)[k] += static_cast<float>(sum);
+    }
   tape.steps = window.steps;
   tape.training = call.training;
   tape.parameters = call.parameters.id;

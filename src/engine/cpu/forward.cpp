@@ -15,14 +15,20 @@ inline void clear_row(float* to, std::size_t stride) {
   if (stride > kPad) std::memset(to + kPad, 0, (stride - kPad) * sizeof(float));
 }
 
+inline void multiply(float factor, int width, float* values) {
+  for (int i = 0; i < width; ++i) values[i] *= factor;
+}
+
 /// [token part, reals] of each row of the slice at steps [begin, end), into `to` [steps][R][stride].
-void gather_raw(const Context& context, const Window& window, const Slice& slice, int begin, int end, float* to,
-                std::size_t stride) {
+void gather_raw(const Context& context, const Window& window, bool training, const Slice& slice, int begin, int end,
+                float* to, std::size_t stride) {
   const InputConfig& input = context.model.config().input;
   const bool embedded = context.model.embedding >= 0;
   const int token_width = embedded ? input.embedding : input.vocabulary;
   const float* table =
       embedded ? context.parameters + context.model.parameters().block(context.model.embedding).offset : nullptr;
+  const DropoutSite site = embedding_dropout(context.model.config().dropout);
+  const bool dropped = training && site.active();
   const std::size_t step_stride = slice.rows * stride;
   for (int r = 0; r < slice.rows; ++r, to += stride) {
     Place place = place_at(window, begin, slice.first + r);
@@ -35,6 +41,7 @@ void gather_raw(const Context& context, const Window& window, const Slice& slice
       }
       if (embedded) {
         std::copy_n(table + elements(place.token(), token_width), token_width, at);
+        if (dropped) multiply(token_factor(site, window.mask_key, place.token()), token_width, at);
       } else if (token_width > 0) {
         clear_row(at, stride);
         at[place.token()] = 1.0f;
@@ -65,11 +72,11 @@ void gather_inputs(const Context& context, const Window& window, bool training, 
   if (encoder.outputs > 0) {
     const std::size_t raw_stride = padded(context.model.raw_inputs());
     float* raw = slice.raw.data() + first * raw_stride;
-    gather_raw(context, window, slice, begin, end, raw, raw_stride);
+    gather_raw(context, window, training, slice, begin, end, raw, raw_stride);
     multiply_panels(context.products, (end - begin) * slice.rows, raw, raw_stride, encoder.forward, encoder.bias.data(),
                     input, bottom.inputs);
   } else {
-    gather_raw(context, window, slice, begin, end, input, bottom.inputs);
+    gather_raw(context, window, training, slice, begin, end, input, bottom.inputs);
   }
   if (!training || context.model.config().dropout.input <= 0) return;
   const DropoutSite site = input_dropout(context.model.config().dropout);
@@ -373,8 +380,10 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
   if (call.states) hand_out_states(context, call, slice, 0, 0);
   slice.loss = 0;
   slice.correct = 0;
+  slice.penalties[0] = slice.penalties[1] = 0;
   slice.head_rows = 0;
   if (keeps) assign_loss_slots(window, slice);
+  if (call.training) scale_differences(context, window, slice);
   for (int begin = 0; begin < window.steps; begin += slice.chunk) {
     const int end = std::min(window.steps, begin + slice.chunk);
     const int base = keeps ? 0 : begin;
@@ -391,6 +400,7 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
     head.d_hidden = keeps && window.targets.layout != TargetLayout::none;
     head.d_parameters = call.keep == Keep::gradient && head.d_hidden;
     run_head(context, head, slice);
+    if (call.training && !slice.slowness.empty()) sum_slowness(context, window, slice, begin, end, base);
     if (call.states)
       for (int l = begin; l < end; ++l) hand_out_states(context, call, slice, l + 1, l + 1 - base);
     if (end == window.steps && call.final_state) store_state(context, slice, end - base, call.final_state);

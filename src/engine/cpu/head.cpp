@@ -26,7 +26,8 @@ class HeadBlock {
         inner_stride_(padded(context.packed.head_inner.outputs) + kSkew),
         output_stride_(padded(context.model.outputs()) + kSkew),
         dropout_(output_dropout(context.model.config().dropout)),
-        logits_dropout_(throughtime::logits_dropout(context.model.config().dropout)) {}
+        logits_dropout_(throughtime::logits_dropout(context.model.config().dropout)),
+        activation_(pass.training ? context.model.config().penalties.activation / context.model.top_hidden() : 0) {}
 
   bool full() const { return rows_ == static_cast<int>(work_.step.size()); }
 
@@ -62,6 +63,7 @@ class HeadBlock {
   bool logits_masked() const {
     return logits_dropout_.active() && (pass_.training || context_.model.config().dropout.logits_always);
   }
+  const float* hidden(int i) const { return work_.hidden.data() + i * hidden_stride_; }
   const float* features() const { return inner_used() ? work_.inner.data() : work_.hidden.data(); }
   std::size_t feature_stride() const { return inner_used() ? inner_stride_ : hidden_stride_; }
   bool inner_used() const { return context_.packed.head_inner.outputs > 0; }
@@ -104,6 +106,9 @@ class HeadBlock {
     const double loss = context_.head.loss(outputs, z, target, weight, pass_.d_hidden ? z : nullptr);
     if (pass_.losses) pass_.losses[at] = static_cast<float>(loss);
     slice_.loss += weight * loss;
+    if (activation_ > 0)
+      slice_.penalties[0] +=
+          weight * activation_ * context_.products.sum_of_squares(elements(context_.model.top_hidden()), hidden(i));
     if (pass_.d_hidden && logits_masked()) mask_logits(i, z);
   }
 
@@ -132,8 +137,15 @@ class HeadBlock {
   void scatter_row(int i) {
     const int step = work_.step[i], row = work_.row[i];
     float* d = work_.d_hidden.data() + i * hidden_stride_;
+    if (activation_ > 0) add_activation(i, step, row, d);
     if (masked()) mask(step, row, d);
     copy_padded(d, hidden_stride_, slice_.sent_back(step, row));
+  }
+
+  void add_activation(int i, int step, int row, float* d) {
+    const auto factor = static_cast<float>(2 * activation_ * pass_.window.weight_at(step, slice_.first + row));
+    const float* h = hidden(i);
+    for (int unit = 0; unit < context_.model.top_hidden(); ++unit) d[unit] += factor * h[unit];
   }
 
   void add_gradient(LinearGradient& sums, const PackedLinear& linear, const float* d, std::size_t d_stride,
@@ -151,6 +163,7 @@ class HeadBlock {
   HeadWork& work_;
   std::size_t hidden_stride_, inner_stride_, output_stride_;
   DropoutSite dropout_, logits_dropout_;
+  double activation_;  // the penalty on the square of an output
   int rows_ = 0;
 };
 

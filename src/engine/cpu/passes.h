@@ -67,6 +67,13 @@ void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice
 /// Carries cotangents back through the window; leaves the slice's share of the gradient in the slice.
 void pull_back_slice(const Context& context, const PullBackArrays& call, Slice& slice);
 
+/// Scales of the slowness penalty of all rows, before either direction; that penalty over steps [begin, end), whose
+/// slots begin at step `base`, into the slice's sum.
+void scale_differences(const Context& context, const Window& window, Slice& slice);
+void sum_slowness(const Context& context, const Window& window, Slice& slice, int begin, int end, int base);
+/// Adds `sign` times the derivative of that penalty by h_l - h_{l-1} to `d_top` [R][Hp].
+void add_slowness(const Context& context, const Window& window, Slice& slice, int step, float sign, float* d_top);
+
 /// Writes the inputs of steps [begin, end) that the first layer sees, from `slot` on, and what lies before them:
 /// tokens, reals, encoder, dropout.
 void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, int begin, int end,

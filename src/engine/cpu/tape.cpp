@@ -38,6 +38,7 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
     for (const Layer& layer : model.layers()) widest = std::max(widest, padded(layer.inputs));
     slice.mask = Array(widest);
     const std::size_t head_rows = std::min<std::size_t>(chunk_rows, kChunkRows);
+    if (model.config().penalties.slowness > 0) slice.slowness.resize(elements(slice.rows));
     HeadWork& head = slice.head;
     head.hidden = Array(head_rows * padded(model.top_hidden()));
     head.outputs = Array(head_rows * (padded(model.outputs()) + kSkew));

@@ -88,6 +88,8 @@ struct Slice {
   std::vector<const float*> flat;  // [P] of a small model: where each number of the gradient lies above; else empty
   double loss = 0;                 // sum of weight * loss of the last unroll
   double correct = 0;              // sum of the weights of its right predictions
+  double penalties[2] = {};        // and of what its outputs cost: activation, slowness
+  std::vector<float> slowness;     // [R]: slowness / H times the scale of the row's differences; empty: no such penalty
   int head_rows = 0;               // rows that the head's gradients sum over; 0: they hold nothing
 
   /// dL/dh that the head sent back to row `row` at a step with a loss.

@@ -122,6 +122,7 @@ void RankEngine::unroll(const UnrollCall& call) {
   need_rows(call.initial_state, batch, width);
   make_parts(call.loss_sum);
   make_parts(call.correct_sum);
+  make_parts(call.penalties);
   if (!tape.idle()) {
     UnrollCall part{.window = tape.cut(call.window), .parameters = call.parameters, .tape = tape.own()};
     part.training = call.training;
@@ -130,6 +131,7 @@ void RankEngine::unroll(const UnrollCall& call) {
     part.losses = tape.room(tape.losses, call.losses, 1);
     part.loss_sum = call.loss_sum;
     part.correct_sum = call.correct_sum;
+    part.penalties = call.penalties;
     part.predictions = tape.room(tape.predictions, call.predictions, outputs);
     part.states = tape.room(tape.states, call.states, width);
     part.state_steps = call.state_steps;

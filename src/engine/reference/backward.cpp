@@ -84,9 +84,10 @@ void add_input_gradient(const Pass& pass, int step, int row, double* gradient) {
     std::copy_n(work.d_inputs.data(), model.raw_inputs(), work.d_raw_input.data());
   }
   const Place place = place_at(pass.window, step, row);
-  if (model.embedding >= 0 && !place.padding)
-    add(input.embedding, work.d_raw_input.data(),
-        pass.block_of(gradient, model.embedding) + elements(place.token(), input.embedding));
+  if (model.embedding < 0 || place.padding) return;
+  mask_token(pass, place.token(), work.d_raw_input.data());
+  add(input.embedding, work.d_raw_input.data(),
+      pass.block_of(gradient, model.embedding) + elements(place.token(), input.embedding));
 }
 
 /// One step of one row: d_state [S], dL/d(state after), becomes dL/d(state before).
@@ -152,6 +153,7 @@ void run_backward(const Pass& pass, const PullBackArguments& arguments) {
   const std::size_t top = elements(pass.model.layers().back().state_offset);
   Workspace& work = pass.tape.work;
   make_effective_weights(pass);
+  scale_differences(pass);
   for (auto& matrix : work.d_effective) std::fill(matrix.begin(), matrix.end(), 0.0);
   if (arguments.end_cotangent)
     std::copy_n(arguments.end_cotangent, work.d_state.size(), work.d_state.data());
@@ -165,8 +167,10 @@ void run_backward(const Pass& pass, const PullBackArguments& arguments) {
       if (arguments.step_cotangents) add(pass.model.state_size(), arguments.step_cotangents + entry * size, d_state);
       if (arguments.losses && window.weight_at(step, row) != 0)
         head_backward(pass, step, row, d_state + top, arguments.gradient);
+      if (arguments.losses) add_slowness_after(pass, step, row, d_state + top);
       write_tap(pass, arguments, step + 1 - arguments.first, row, d_state);
       pull_back_row(pass, step, row, d_state, arguments.gradient);
+      if (arguments.losses) add_slowness_before(pass, step, row, d_state + top);
       if (step == arguments.first) write_tap(pass, arguments, 0, row, d_state);
     }
   }

@@ -149,6 +149,17 @@ void make_effective_weights(const Pass& pass) {
   }
 }
 
+namespace {
+
+/// A row of the embedding, or what its mask leaves of it.
+void copy_row(const Pass& pass, std::int32_t token, double* to) {
+  const int width = pass.model.config().input.embedding;
+  std::copy_n(pass.block(pass.model.embedding) + elements(token, width), width, to);
+  mask_token(pass, token, to);
+}
+
+}  // namespace
+
 void gather_input(const Pass& pass, int step, int row) {
   const InputConfig& input = pass.model.config().input;
   std::vector<double>& raw = pass.tape.work.raw_input;
@@ -156,10 +167,15 @@ void gather_input(const Pass& pass, int step, int row) {
   const Place place = place_at(pass.window, step, row);
   if (place.padding) return;
   if (input.vocabulary > 0 && input.tokens == TokenInput::one_hot) raw[place.token()] = 1.0;
-  if (input.vocabulary > 0 && input.tokens == TokenInput::embedding)
-    std::copy_n(pass.block(pass.model.embedding) + elements(place.token(), input.embedding), input.embedding,
-                raw.data());
+  if (input.vocabulary > 0 && input.tokens == TokenInput::embedding) copy_row(pass, place.token(), raw.data());
   if (input.reals > 0) std::copy_n(place.reals(), input.reals, raw.end() - input.reals);
+}
+
+void mask_token(const Pass& pass, std::int32_t token, double* values) {
+  const DropoutSite site = embedding_dropout(pass.model.config().dropout);
+  if (!pass.tape.training || !site.active()) return;
+  const double factor = token_factor(site, pass.window.mask_key, token);
+  for (int i = 0; i < pass.model.config().input.embedding; ++i) values[i] *= factor;
 }
 
 void mask_input(const Pass& pass, int step, int row, double* values) {
@@ -182,12 +198,14 @@ void mask_logits(const Pass& pass, int step, int row, double* values) {
 
 void run_forward(const Pass& pass, const UnrollOutputs& out) {
   make_effective_weights(pass);
+  scale_differences(pass);
   std::size_t handed_out = 0;
   hand_out_states(pass, 0, out, handed_out);
   for (int step = 0; step < pass.window.steps; ++step) {
     for (int row = 0; row < pass.window.batch; ++row) {
       step_row(pass, step, row);
       if (out.losses || out.loss_sum || out.correct_sum || out.predictions) evaluate_head(pass, step, row, out);
+      if (out.penalties) add_penalties(pass, step, row, out.penalties);
     }
     hand_out_states(pass, step + 1, out, handed_out);
   }

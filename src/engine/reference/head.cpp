@@ -54,6 +54,10 @@ void head_backward(const Pass& pass, int step, int row, double* d_top, double* g
       if (model.head_inner_bias >= 0) add(hidden, work.d_inner.data(), pass.block_of(gradient, model.head_inner_bias));
     }
   }
+  if (pass.penalises()) {
+    const double factor = 2 * pass.window.weight_at(step, row) * model.config().penalties.activation / top;
+    for (int i = 0; i < top; ++i) work.d_features[i] += factor * work.features[i];
+  }
   mask_output(pass, step, row, work.d_features.data());
   add(top, work.d_features.data(), d_top);
 }

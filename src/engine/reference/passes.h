@@ -20,6 +20,8 @@ struct Pass {
   }
   /// Whether the weights of this pass are dropped ones.
   bool drops_weights() const { return tape.training && model.config().dropout.recurrent > 0; }
+  /// Whether penalties on the outputs belong to the losses of this pass.
+  bool penalises() const { return tape.training && model.config().penalties.any(); }
   /// The state that step `step` starts from: what the step before left, or zeros at a reset.
   const double* state_before(int step, int row) const {
     return window.resets_at(step, row) ? tape.work.zero_state.data() : tape.state(step, row);
@@ -31,6 +33,7 @@ struct UnrollOutputs {
   double* losses = nullptr;
   double* loss_sum = nullptr;
   double* correct_sum = nullptr;
+  double* penalties = nullptr;
   double* predictions = nullptr;
   double* states = nullptr;
   std::span<const int> state_steps;
@@ -64,8 +67,17 @@ void head_backward(const Pass& pass, int step, int row, double* d_top, double* g
 
 void run_backward(const Pass& pass, const PullBackArguments& arguments);
 
+/// Scales of the rows' differences (penalties.h), into the workspace; before the two below.
+void scale_differences(const Pass& pass);
+/// Adds the penalties on the output after `step` to sums [2].
+void add_penalties(const Pass& pass, int step, int row, double* sums);
+/// Adds the slowness penalty of (step, row) to dL/d(top h) after that step, or before it.
+void add_slowness_after(const Pass& pass, int step, int row, double* d_top);
+void add_slowness_before(const Pass& pass, int step, int row, double* d_top);
+
 /// Multiplies `values` [width] by the mask of the row at one site, where the unroll was in training and the share is
-/// not 0.
+/// not 0. That of a token is one number for its row of the embedding.
+void mask_token(const Pass& pass, std::int32_t token, double* values);
 void mask_input(const Pass& pass, int step, int row, double* values);
 void mask_between(const Pass& pass, int step, int row, int layer, double* values);
 void mask_output(const Pass& pass, int step, int row, double* values);

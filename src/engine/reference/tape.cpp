@@ -50,6 +50,7 @@ Workspace::Workspace(const Model& model, int batch) {
   for (auto* vector : {&outputs, &d_outputs, &target}) vector->resize(size(model.outputs()));
   d_state.resize(size(batch) * size(model.state_size()));
   d_before.resize(size(model.state_size()));
+  difference_scale.resize(size(batch));
 }
 
 std::size_t Workspace::bytes() const {
@@ -59,7 +60,7 @@ std::size_t Workspace::bytes() const {
   for (const auto* vector :
        {&raw_weights,     &zero_state,        &raw_input, &d_raw_input, &mask,     &input_gates, &d_input_gates,
         &recurrent_gates, &d_recurrent_gates, &d_gated,   &d_inputs,    &features, &d_features,  &inner,
-        &d_inner,         &outputs,           &d_outputs, &target,      &d_state,  &d_before})
+        &d_inner,         &outputs,           &d_outputs, &target,      &d_state,  &d_before,    &difference_scale})
     numbers += vector->size();
   return numbers * sizeof(double);
 }

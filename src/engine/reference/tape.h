@@ -42,6 +42,7 @@ struct Workspace {
   std::vector<double> outputs, d_outputs, target;           // [outputs]
   std::vector<double> d_state;                              // [B, S]: cotangent of the state after the current step
   std::vector<double> d_before;                             // [S]: of the state before it
+  std::vector<double> difference_scale;                     // [B]: of the slowness penalty
 };
 
 /// What an unroll leaves for pull_back. A tape that keeps less has the same parts with fewer slots.

@@ -29,9 +29,13 @@ void ReferenceEngine::unroll(const UnrollCall& call) {
   check_unroll(model_, call);
   ReferenceTape& tape = own_tape("unroll", call.tape, model_);
   const std::size_t size = elements(call.window.batch, model_.state_size());
-  const UnrollOutputs outputs{change_or_null(call.losses),      change_or_null(call.loss_sum),
-                              change_or_null(call.correct_sum), change_or_null(call.predictions),
-                              change_or_null(call.states),      call.state_steps};
+  const UnrollOutputs outputs{change_or_null(call.losses),
+                              change_or_null(call.loss_sum),
+                              change_or_null(call.correct_sum),
+                              change_or_null(call.penalties),
+                              change_or_null(call.predictions),
+                              change_or_null(call.states),
+                              call.state_steps};
   const double* initial = numbers_or_null(call.initial_state);
   double* final = change_or_null(call.final_state);
   if (initial)

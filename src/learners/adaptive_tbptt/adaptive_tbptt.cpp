@@ -76,9 +76,10 @@ class AdaptiveTbptt final : public Learner {
   int learn_window(const Window& stretch, int begin, const RateFunction& rate) {
     const WindowPlan windows = plan(stretch);
     const TruncatedWindow window = windows.window(begin);
-    const LossWeights weights = gradient_.compute(stretch, windows, window, {loss_sum_, correct_sum_});
+    const LossWeights weights = gradient_.compute(stretch, windows, window, {loss_sum_, correct_sum_, penalties_});
     if (weights.own == 0) return window.end;
     loss_weight_ += weights.all;
+    penalty_weight_ += weights.all;
     if (config_.clip_by_losses) trainee_.clip.norm = clip_.norm / window.losses;
     const double factor = rate_factor(config_.rate_scaling, truncation_);
     update(weights.own, [&](std::int64_t number) { return factor * rate(number); });

@@ -42,6 +42,7 @@ class BpttAux final : public Learner {
                             .parameters = trainee_.parameters,
                             .tape = *tape_,
                             .loss_sum = loss_sum_,
+                            .penalties = count_penalties(whole_),
                             .predictions = intermediate_.predictions()});
     for (int window = 0; window < windows; ++window)
       intermediate_.keep(stretch, window, cut_.end(stretch.steps, window) - 1);

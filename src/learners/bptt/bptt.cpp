@@ -31,7 +31,8 @@ class Bptt final : public Learner {
                             .initial_state = stretch.continues ? state_ : Buffer(),
                             .final_state = state_,
                             .loss_sum = loss_sum_,
-                            .correct_sum = correct_sum_});
+                            .correct_sum = correct_sum_,
+                            .penalties = count_penalties(stretch)});
     if (losses == 0) return;
     trainee_.engine.pull_back(
         {.tape = *tape_, .window = stretch, .parameters = trainee_.parameters, .gradient = trainee_.gradient});

@@ -16,6 +16,10 @@ void describe(BpttConfig& config, OptionList& list) {
 
 void check_learner(const BpttConfig& config, const Model& model, const StretchShape& shape) {
   check_shape(shape);
+  if (config.memory == BpttMemory::recompute && model.config().penalties.slowness > 0)
+    refuse("bptt",
+           "memory = recompute cuts a sequence, and model.slowness_penalty compares neighbouring steps; take memory = "
+           "full, or set it to 0");
   if (!config.aux_losses && (config.windows != 0 || config.window_length != 0))
     refuse("bptt", "windows and window_length are those of aux_losses, which is false; leave them out, or set it");
   if (!config.aux_losses) return;

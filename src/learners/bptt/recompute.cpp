@@ -83,7 +83,8 @@ class BpttRecompute final : public Learner {
                             .initial_state = start_of(k),
                             .final_state = final_state,
                             .loss_sum = loss_sum_,
-                            .correct_sum = correct_sum_});
+                            .correct_sum = correct_sum_,
+                            .penalties = count_penalties(part_)});
   }
 
   void pull_segment_back(int k, int last) {

@@ -124,7 +124,8 @@ void Fpp::predict(Trajectory& trajectory) {
                  .initial_state = trajectory.start,
                  .final_state = trajectory.prediction,
                  .loss_sum = config_.fixed ? loss_sum_ : Buffer(),
-                 .correct_sum = config_.fixed ? correct_sum_ : Buffer()});
+                 .correct_sum = config_.fixed ? correct_sum_ : Buffer(),
+                 .penalties = count_penalties(draws_.window())});
   if (config_.fixed) loss_weight_ += sum_of_weights(name(), draws_.window().weight);
   if (last_) keep_last_states(trajectory);
 }

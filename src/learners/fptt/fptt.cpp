@@ -121,7 +121,8 @@ class Fptt final : public Learner {
 
   /// What the released code multiplies the rate with on language: the sequence's share of the longest one, 1 / (2 K').
   double rate_factor(const Window& stretch) const {
-    const double length = config_.rate_by_length ? static_cast<double>(stretch.steps) / shape_.steps : 1.0;
+    const int usual = shape_.usual_steps > 0 ? shape_.usual_steps : shape_.steps;
+    const double length = config_.rate_by_length ? static_cast<double>(stretch.steps) / usual : 1.0;
     return config_.rate_by_windows ? length / (2.0 * cut_.count(stretch.steps)) : length;
   }
 
@@ -163,6 +164,7 @@ class Fptt final : public Learner {
                             .final_state = next_,
                             .loss_sum = counted ? loss_sum_ : Buffer(),
                             .correct_sum = counted ? correct_sum_ : Buffer(),
+                            .penalties = counted ? count_penalties(part_) : Buffer(),
                             .predictions = counted ? predictions_ : Buffer()});
     if (counted) loss_weight_ += sum_of_weights(name(), part_.weight);
   }

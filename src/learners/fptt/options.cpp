@@ -27,8 +27,10 @@ void describe(FpttConfig& config, OptionList& list) {
            "with model.dropout_per_sequence: draw a new mask for each window, or for each sequence");
   list.add("rate_by_windows", config.rate_by_windows,
            "the rate is divided by twice the number of windows of the sequence");
-  list.add("rate_by_length", config.rate_by_length,
-           "the rate is multiplied by the sequence's length, divided by the longest length");
+  list.add(
+      "rate_by_length", config.rate_by_length,
+      "the rate is multiplied by the sequence's length, divided by the longest one (the usual one, where lengths are "
+      "drawn)");
   describe_intermediate(config.terminal, list);
 }
 

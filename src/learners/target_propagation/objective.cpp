@@ -48,7 +48,8 @@ void BlockObjective::unroll(const BlockShard& shard, const ObjectivePoint& point
                   .initial_state = starts_,
                   .final_state = ends_,
                   .loss_sum = counted ? wanted.loss_sum : Buffer(),
-                  .correct_sum = counted ? wanted.correct_sum : Buffer()});
+                  .correct_sum = counted ? wanted.correct_sum : Buffer(),
+                  .penalties = counted ? wanted.penalties : Buffer()});
 }
 
 /// residual_ <- r_j, 0 in rows without a spring; counts |r_j - u_j|^2.

@@ -22,6 +22,7 @@ struct ObjectiveGradients {
   Buffer last_state = {};   // [R, S]: E_N(h_N), after the last block
   Buffer loss_sum = {};     // [1] += sum_j l_j
   Buffer correct_sum = {};  // [1] += right predictions
+  Buffer penalties = {};    // [2] += penalties on outputs
 };
 
 /// The blocked loss of target propagation. Block j starts from h_j and ends in E_j(h_j); between blocks are springs,

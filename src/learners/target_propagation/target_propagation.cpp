@@ -61,6 +61,7 @@ class TargetPropagation final : public Learner {
     counted_ = false;
     for (int round = 0; round < config_.rounds; ++round) iterate(round + 1 == config_.rounds, rate);
     loss_weight_ += weights;
+    penalty_weight_ += weights;
   }
 
   void end_epoch() override {
@@ -145,7 +146,7 @@ class TargetPropagation final : public Learner {
 
   /// The first evaluation of a stretch counts as its training loss: a new H has not been fitted to its targets yet.
   void differentiate(ObjectiveGradients wanted) {
-    if (!counted_) wanted.loss_sum = loss_sum_, wanted.correct_sum = correct_sum_;
+    if (!counted_) wanted.loss_sum = loss_sum_, wanted.correct_sum = correct_sum_, wanted.penalties = penalties_;
     counted_ = true;
     objective_.differentiate(point(), wanted);
   }

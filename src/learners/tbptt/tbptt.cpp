@@ -63,9 +63,10 @@ class Tbptt final : public Learner {
   /// One update with the mean gradient of the window's losses; none where it has no loss.
   void learn_window(const Window& stretch, const WindowPlan& plan, const TruncatedWindow& window,
                     const RateFunction& rate) {
-    const LossWeights weights = gradient_.compute(stretch, plan, window, {loss_sum_, correct_sum_});
+    const LossWeights weights = gradient_.compute(stretch, plan, window, {loss_sum_, correct_sum_, penalties_});
     if (weights.own == 0) return;
     loss_weight_ += weights.all;
+    penalty_weight_ += weights.all;
     if (config_.clip_by_losses) trainee_.clip.norm = clip_.norm / window.losses;
     const double factor = rate_factor(config_.rate_scaling, truncation_);
     update(weights.own, [&](std::int64_t number) { return factor * rate(number); });

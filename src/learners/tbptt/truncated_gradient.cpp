@@ -44,6 +44,7 @@ LossWeights TruncatedGradient::compute(const Window& stretch, const WindowPlan& 
                           .initial_state = states_.state(),
                           .loss_sum = sums.loss,
                           .correct_sum = sums.correct,
+                          .penalties = sums.penalties,
                           .states = states_.handed(),
                           .state_steps = states_.handed_steps()});
   states_.keep(window.first, next.all());

@@ -9,7 +9,7 @@ namespace throughtime {
 
 /// Sums of the losses of windows, and of the weights of right predictions; none: nobody asked.
 struct LossSums {
-  Buffer loss, correct;
+  Buffer loss, correct, penalties = {};
 };
 
 /// Sums of the loss weights behind a gradient.

@@ -32,6 +32,7 @@ struct ModelOptions {
   std::string head;  // instead of the task's own; empty: that
   std::vector<double> levels = {0.1, 0.5, 0.9};
   DropoutConfig dropout;
+  PenaltyConfig penalties;
   InitialiseConfig initialise;
 };
 
@@ -40,6 +41,7 @@ struct OptimizerOptions {
   double rate = 1e-3;
   Clip clip;
   ScheduleConfig schedule;
+  bool rate_by_length = false;  // times the steps of the batch over the usual ones
 };
 
 struct TrainOptions {

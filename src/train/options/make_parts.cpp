@@ -31,6 +31,7 @@ ModelConfig make_model_config(const ModelOptions& options, const InputConfig& in
   model.input = input;
   model.head = head;
   model.dropout = options.dropout;
+  model.penalties = options.penalties;
   if (model.input.vocabulary > 0 && options.embedding > 0) {
     model.input.tokens = TokenInput::embedding;
     model.input.embedding = options.embedding;

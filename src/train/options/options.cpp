@@ -62,6 +62,16 @@ void describe(ModelOptions& config, OptionList& list) {
       "dropout_recurrent", config.dropout.recurrent,
       "weight drop: the share of recurrent weights that is dropped, with one mask for all rows and steps of a sequence",
       below_one(0));
+  list.add(
+      "dropout_embedding", config.dropout.embedding,
+      "the share of tokens whose embedding is dropped as a whole, the same ones in all rows and steps of a sequence",
+      below_one(0));
+  list.add("activation_penalty", config.penalties.activation,
+           "added to the loss: this times the mean square of the last layer's outputs, after dropout", at_least(0));
+  list.add("slowness_penalty", config.penalties.slowness,
+           "added to the loss: this times the mean square of how much these outputs, before dropout, change from step "
+           "to step",
+           at_least(0));
   list.add("initialise", config.initialise.rule, "rule for the initial weights");
   list.add("initialise_input", config.initialise.input, "rule for the embedding and the encoder");
   list.add("initialise_head", config.initialise.head, "rule for the head, unless its matrix is tied to the embedding");
@@ -87,9 +97,22 @@ void describe_rule(OptimizerConfig& rule, OptionList& list) {
   list.add("epsilon", rule.epsilon, "added to the denominator; -1: the rule's own default", at_least(-1));
   read_by("epsilon");
   list.add("weight_decay", rule.weight_decay, "this times the weights is added to the gradient", at_least(0));
-  list.add("average_from", rule.average_from, "the average begins after this update; from then on evaluations use it",
-           at_least(1));
-  read_by("average_from");
+  list.add("average", rule.average,
+           "average the weights for evaluations, with any rule: from the first update on (always), or from when "
+           "validation stops improving (non_monotone)");
+  list.add("average_from", rule.average_from,
+           "the average begins after this many updates; from then on evaluations use it", at_least(0));
+  std::vector<std::string> averaging = readers_of(all_optimizers(), "average_from");
+  for (const Averaging when : {Averaging::always, Averaging::non_monotone}) averaging.emplace_back(name_of(when));
+  list.used_by(UserKind::average, averaging);
+  list.add("average_patience", rule.average_patience,
+           "averaging begins at a validation that is worse than the best one more than this many validations back",
+           between(1, 1e6));
+  list.used_by(UserKind::average, {std::string(name_of(Averaging::non_monotone))});
+  list.add(
+      "average_test", rule.average_test,
+      "count those validations before the newest one joins them, as AWD-LSTM's authors do, or after, as FPTT's do");
+  list.used_by(UserKind::average, {std::string(name_of(Averaging::non_monotone))});
 }
 
 void describe(OptimizerOptions& config, OptionList& list) {
@@ -100,6 +123,10 @@ void describe(OptimizerOptions& config, OptionList& list) {
   };
   list.add_name("name", config.rule.name, "update rule", names_of_rows(all_optimizers()));
   list.add("rate", config.rate, "learning rate", at_least(0));
+  list.add(
+      "rate_by_length", config.rate_by_length,
+      "the rate of a batch is multiplied by its steps, divided by those of a usual batch (task.text.length_varies)");
+  list.used_by(UserKind::command, {"train"});
   list.add("clip", config.clip.norm, "a gradient with a larger norm is scaled down to this norm; 0: off", at_least(0));
   list.add("clip_value", config.clip.value, "each entry of the gradient is clipped to this size; 0: off", at_least(0));
   describe_rule(config.rule, list);
@@ -206,6 +233,10 @@ std::vector<std::string> at_work(UserKind kind, const RunConfig& config, std::st
       return config.model.cell;
     case UserKind::optimizer:
       return {config.optimizer.rule.name};
+    case UserKind::average: {
+      const OptimizerConfig& rule = config.optimizer.rule;
+      return {find_optimizer(rule.name).average >= 0 ? rule.name : std::string(name_of(rule.average))};
+    }
     case UserKind::schedule:
       return {std::string(name_of(config.optimizer.schedule.rule))};
     case UserKind::initialise:

@@ -65,8 +65,13 @@ void Recorder::on_validation(const Evaluation& evaluation) {
   log_.line(fmt::format("iteration {}: validation loss {}", evaluation.iteration, evaluation.loss));
 }
 
+void Recorder::on_averaging(std::int64_t iteration) {
+  log_.line(
+      fmt::format("iteration {}: validation has stopped improving, the average of the weights begins", iteration));
+}
+
 void Recorder::on_iteration(const IterationEnd& end) {
-  if (saves_after(end, trainer_.config())) save_checkpoint(end.improved);
+  if (saves_after(end, trainer_.config())) save_checkpoint(end.improved, trainer_.ranks());
 }
 
 void Recorder::on_end(const RunResult& result) {
@@ -83,9 +88,9 @@ void Recorder::on_end(const RunResult& result) {
   if (const std::string warning = divergence(result); !warning.empty()) log_.line(warning);
 }
 
-void Recorder::save_checkpoint(bool best) {
+void Recorder::save_checkpoint(bool best, Communicator* ranks) {
   files_.save_checkpoint(
-      trainer_.iteration(), [this](Archive& archive) { trainer_.archive(archive); }, best, {}, trainer_.ranks());
+      trainer_.iteration(), [this](Archive& archive) { trainer_.archive(archive); }, best, {}, ranks);
 }
 
 Follower::Follower(Trainer& trainer, Observer& other) : trainer_(trainer), other_(other) {

@@ -18,11 +18,12 @@ class Recorder final : public Observer {
   void on_start(const RunPlan& plan, std::int64_t iteration) override;
   void on_progress(const Progress& progress) override;
   void on_validation(const Evaluation& evaluation) override;
+  void on_averaging(std::int64_t iteration) override;
   void on_iteration(const IterationEnd& end) override;
   void on_end(const RunResult& result) override;
 
-  /// Writes `last`, and `best` where the parameters are the best so far.
-  void save_checkpoint(bool best);
+  /// Writes `last`, and `best` where the parameters are the best so far. `ranks`: those that come here; null: this one.
+  void save_checkpoint(bool best, Communicator* ranks);
 
  private:
   const RunDirectory& directory_;

@@ -35,6 +35,10 @@ class RecordedObserver final : public Observer {
     recorder_.on_validation(evaluation);
     tell([&] { other_.on_validation(evaluation); });
   }
+  void on_averaging(std::int64_t iteration) override {
+    recorder_.on_averaging(iteration);
+    tell([&] { other_.on_averaging(iteration); });
+  }
   void on_iteration(const IterationEnd& end) override {
     recorder_.on_iteration(end);
     tell([&] { other_.on_iteration(end); });
@@ -113,6 +117,50 @@ ImportShare copy_weights(const TensorFile& weights, const ParameterLayout& layou
   refuse("import", "no tensor of the file belongs to the model, whose parameters are {}", fmt::join(names, ", "));
 }
 
+/// What another run hands over to one that is to be trained further.
+class Origin {
+ public:
+  explicit Origin(const std::filesystem::path& run)
+      : run_(run.string()),
+        best_(std::filesystem::exists(RunDirectory(run).checkpoints().best())),
+        model_(run, best_) {}
+
+  /// Where its task saved what belongs to the model; empty: it had another task.
+  std::string task_directory(const RunConfig& config) const {
+    return model_.config().task.name == config.task.name ? model_.task_directory() : "";
+  }
+  FirstParameters first() {
+    return [this](const ParameterLayout& layout, std::vector<double>& parameters) {
+      require_fit(layout);
+      model_.engine().read(model_.parameters(), parameters);
+    };
+  }
+  std::string text() const {
+    return fmt::format("the first weights are the {} ones of {}", best_ ? "best" : "last", run_);
+  }
+
+ private:
+  static std::string text_of(const ParameterBlock* block) {
+    return block ? fmt::format("{} [{}]", block->name, fmt::join(block->shape, ", ")) : "nothing more";
+  }
+  /// Refuses another number, order or shape of parameters.
+  void require_fit(const ParameterLayout& wanted) const {
+    const std::vector<ParameterBlock>&theirs = model_.model().parameters().blocks(), &ours = wanted.blocks();
+    for (std::size_t i = 0; i < std::max(theirs.size(), ours.size()); ++i) {
+      const ParameterBlock *there = i < theirs.size() ? &theirs[i] : nullptr,
+                           *here = i < ours.size() ? &ours[i] : nullptr;
+      if (there && here && there->name == here->name && there->shape == here->shape) continue;
+      refuse("train",
+             "the weights of {} do not fit: it has {}, this model has {}; --from needs the same cells and widths", run_,
+             text_of(there), text_of(here));
+    }
+  }
+
+  std::string run_;
+  bool best_;
+  TrainedModel model_;
+};
+
 /// A run that begins with `weights`, over those of a checkpoint where there is one; `share`: how much they filled.
 FirstParameters imported(const TensorFile& weights, ImportShare& share, const TensorFile* checkpoint = nullptr) {
   return [&weights, &share, checkpoint](const ParameterLayout& layout, std::vector<double>& parameters) {
@@ -131,14 +179,25 @@ std::string ImportShare::text() const {
 }
 
 RunResult train_run(const RunConfig& config, Observer& observer, bool force, bool test,
-                    const std::shared_ptr<Communicator>& ranks) {
+                    const std::shared_ptr<Communicator>& ranks, const std::filesystem::path& from) {
   if (ranks) ranks->set_patience(config.run.rank_timeout);
   require_same_config(ranks.get(), config);
   RunDirectory directory(run_directory(config));
   on_first_rank(ranks.get(), [&] { directory.require_free(force); });
-  Trainer trainer(config, "", ranks);
+  std::optional<Origin> origin;
+  if (!from.empty()) origin.emplace(from);
+  Trainer trainer(config, origin ? origin->task_directory(config) : "", ranks,
+                  origin ? origin->first() : FirstParameters());
   require_same_data(ranks.get(), trainer.task(), config.train.batch);
-  on_first_rank(ranks.get(), [&] { begin_run(directory, trainer, force); });
+  // Nobody could go on with weights that are nowhere but in this process.
+  const auto save_first = [&] {
+    RunLog log(directory.log());
+    log.line(origin->text());
+    Recorder(directory, trainer, {}, log).save_checkpoint(false, nullptr);
+  };
+  on_first_rank(ranks.get(), [&] {
+    begin_run(directory, trainer, force, origin ? std::function<void()>(save_first) : std::function<void()>());
+  });
   return train_recorded(directory, trainer, {}, observer, test);
 }
 
@@ -149,7 +208,7 @@ RunResult train_run(const RunConfig& config, Observer& observer, const RunHooks&
   if (hooks.before) hooks.before(trainer);
   const auto save_first = [&] {
     RunLog log(directory->log());
-    Recorder(*directory, trainer, {}, log).save_checkpoint(false);
+    Recorder(*directory, trainer, {}, log).save_checkpoint(false, nullptr);
   };
   if (recorded) begin_run(*directory, trainer, false, save_first);
   RunResult result = recorded ? train_recorded(*directory, trainer, {}, observer, false) : trainer.run(observer, false);
@@ -195,7 +254,7 @@ ImportShare start_run_with(const RunConfig& config, const TensorFile& weights, b
   Trainer trainer(config, "", nullptr, imported(weights, share));
   begin_run(directory, trainer, force, [&] {
     RunLog log(directory.log());
-    Recorder(directory, trainer, {}, log).save_checkpoint(false);
+    Recorder(directory, trainer, {}, log).save_checkpoint(false, nullptr);
     log.line(fmt::format("the first weights were imported: {}", share.text()));
   });
   return share;
@@ -212,7 +271,7 @@ ImportShare replace_parameters(const std::filesystem::path& run, const TensorFil
   RecordLengths lengths;
   if (checkpoint) lengths = load_state(*checkpoint, [&](Archive& archive) { trainer.archive_progress(archive); });
   RunLog log(directory.log());
-  Recorder(directory, trainer, lengths, log).save_checkpoint(false);
+  Recorder(directory, trainer, lengths, log).save_checkpoint(false, nullptr);
   log.line(fmt::format("weights were imported at iteration {}: {}", trainer.iteration(), share.text()));
   return share;
 }

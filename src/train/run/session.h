@@ -13,8 +13,10 @@ namespace throughtime {
 
 /// Trains a configuration into a new run directory (run_directory(config)). `force` overwrites an old run; `test` false
 /// leaves the test split alone. `ranks`: the processes that train together, which all come here; rank 0 alone writes.
+/// `from`: a run that it begins with the best weights of (the last ones, where no validation chose any), and with what
+/// that run knows of its data, such as a vocabulary.
 RunResult train_run(const RunConfig& config, Observer& observer, bool force = false, bool test = true,
-                    const std::shared_ptr<Communicator>& ranks = nullptr);
+                    const std::shared_ptr<Communicator>& ranks = nullptr, const std::filesystem::path& from = {});
 
 /// What a program that holds the weights itself does around a run.
 struct RunHooks {

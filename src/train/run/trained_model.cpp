@@ -45,12 +45,23 @@ void ModelInterface::save(const std::string& directory) const {
 void load_evaluated(const TensorFile& checkpoint, const OptimizerConfig& optimizer, Engine& engine, Buffer parameters) {
   LoadingArchive archive(checkpoint);
   archive.parameters(engine, parameters);
-  if (find_optimizer(optimizer.name).average < 0) return;
-  const std::unique_ptr<OptimizerState> state = engine.make_optimizer(optimizer, parameters);
-  const Archive::Scope scope(archive, "optimizer");
-  state->archive(archive, engine);
-  if (const int moment = evaluated_moment(optimizer, state->step); moment >= 0)
-    engine.copy(state->moments[moment], parameters);
+  if (optimizer.average == Averaging::off && find_optimizer(optimizer.name).average < 0) return;
+  Trainee trainee{.engine = engine,
+                  .parameters = parameters,
+                  .gradient = {},
+                  .optimizer = engine.make_optimizer(optimizer, parameters),
+                  .clip = {},
+                  .average = {engine, optimizer, parameters.size}};
+  {
+    const Archive::Scope scope(archive, "optimizer");
+    trainee.optimizer->archive(archive, engine);
+  }
+  {
+    const Archive::Scope scope(archive, "average");
+    trainee.average.archive(archive);
+  }
+  if (const Buffer judged = evaluated_parameters(trainee, optimizer); judged.id != parameters.id)
+    engine.copy(judged, parameters);
 }
 
 namespace {

@@ -23,7 +23,7 @@ struct ModelInterface {
   void save(const std::string& directory) const;
 };
 
-/// The weights that a checkpoint is judged by: the trained ones, or the optimizer's average of them where it has begun.
+/// The weights that a checkpoint is judged by: the trained ones, or their average where it has begun.
 void load_evaluated(const TensorFile& checkpoint, const OptimizerConfig& optimizer, Engine& engine, Buffer parameters);
 
 /// The model of a run with the parameters of its last, or best, checkpoint. Needs the run directory alone: no data, and

@@ -39,6 +39,13 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
   if (config.train.evaluate_every > 0 && !task->has(Split::validation))
     refuse("train", "there is no validation data for train.evaluate_every = {}; set it to 0, or give the task some",
            config.train.evaluate_every);
+  if (config.optimizer.rule.average == Averaging::non_monotone && config.train.evaluate_every == 0)
+    refuse("train",
+           "optimizer.average = \"non_monotone\" waits for validations that stop improving, and there are none; "
+           "set train.evaluate_every, or optimizer.average = \"always\"");
+  if (config.optimizer.rate_by_length && config.learner.name == "fptt" && config.learner.fptt.rate_by_length)
+    refuse("train",
+           "optimizer.rate_by_length and learner.fptt.rate_by_length would both scale the rate; set one of them");
   return task;
 }
 
@@ -55,8 +62,10 @@ StretchShape shape_of(Task& task, const TrainOptions& train) {
   const std::int64_t row_steps = task.row_steps(train.batch);
   return {.steps = task.steps(),
           .batch = train.batch,
+          .usual_steps = task.epochs_vary() ? task.usual_steps() : 0,
           .losses = task.loss_steps(),
-          .lengths_vary = task.lengths_vary() || row_steps % task.steps() != 0,  // the last stretch of a row is shorter
+          .lengths_vary = task.lengths_vary() || task.epochs_vary() ||
+                          row_steps % task.steps() != 0,  // the last stretch of a row is shorter
           .terminal = task.terminal(),
           .examples = task.examples(),
           .accuracy = judged_by_accuracy(task),
@@ -87,12 +96,21 @@ std::vector<std::pair<std::string, double>> named_baselines(const Task& task) {
   return named;
 }
 
+/// Of epochs that differ in their number of batches: the whole ones, and the share of the next.
+std::int64_t batches_of(const Task& task, const TrainOptions& train) {
+  const auto whole = static_cast<std::int64_t>(train.epochs);
+  const std::int64_t before = task.train_batches(whole, train.batch);
+  const std::int64_t next = task.train_batches(whole + 1, train.batch) - before;
+  return before + std::llround((train.epochs - static_cast<double>(whole)) * static_cast<double>(next));
+}
+
 RunExtent measure(const TrainOptions& train, const Task& task, const Model& model) {
   const std::int64_t pass = task.batches(Split::train, train.batch);
   const double per_epoch = static_cast<double>(pass > 0 ? pass : train.iterations_per_epoch);
-  const std::int64_t of_epochs = std::max<std::int64_t>(1, std::llround(train.epochs * per_epoch));
+  const std::int64_t of_epochs =
+      std::max<std::int64_t>(1, task.epochs_vary() ? batches_of(task, train) : std::llround(train.epochs * per_epoch));
   return {.parameters = model.parameters().size(),
-          .steps = task.steps(),
+          .steps = task.usual_steps(),
           .batch = train.batch,
           .iterations = train.epochs > 0 ? of_epochs : train.iterations,
           .iterations_per_epoch = per_epoch};
@@ -160,10 +178,14 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       learner_(make_learner(config.learner, trainee_, shape_of(*task_, config.train))),
       evaluator_(*engine_, *task_, config.train.batch, config.learner),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
-      rate_([this](std::int64_t update) { return last_rate_ = schedule_.rate(update, epoch()); }),
+      rate_([this](std::int64_t update) {
+        last_rate_ = schedule_.rate(update, epoch());
+        return last_rate_ * length_factor_;
+      }),
       plan_(make_plan()),
       last_rate_(config.optimizer.rate) {
   require_work(config.learner, shape_of(*task_, config.train), plan_.ranks);
+  find_epoch();
   if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
   // All that it will ever take, or it would have been refused.
   if (const std::uint64_t held = engine_->held_bytes(); held > 0)
@@ -180,10 +202,10 @@ std::vector<std::string> Trainer::notes() const {
                                             rows == 1 ? "" : "s", task_->row_steps(rows), pass, pass == 1 ? "" : "s"));
   const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
   if (!choice.why.empty()) notes.push_back(choice.why);
-  if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->steps())
+  if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->usual_steps())
     notes.push_back(
         fmt::format("task.{}.length = {} is longer than the {} steps of a row (train.batch = {} rows): windows have {}",
-                    config_.task.name, task_->steps(), row, config_.train.batch, row));
+                    config_.task.name, task_->usual_steps(), row, config_.train.batch, row));
   for (std::string& note : learner_notes(config_.learner, shape_of(*task_, config_.train)))
     notes.push_back(std::move(note));
   int widest = 0;
@@ -262,10 +284,35 @@ void Trainer::learn_from_batch() {
   // It runs on from batch to batch: waiting for the engine after each one would keep it idle while the next is made.
   if (!started_) started_ = Clock::now();
   const Window& window = task_->make_batch(Split::train, static_cast<std::uint64_t>(iteration_), config_.train.batch);
+  if (config_.optimizer.rate_by_length)
+    length_factor_ = static_cast<double>(window.steps) / static_cast<double>(task_->usual_steps());
   learner_->learn(window, rate_);
   ++iteration_;
-  if (iteration_ % std::llround(plan_.iterations_per_epoch) == 0) learner_->end_epoch();
+  if (iteration_ == epoch_end_) learner_->end_epoch();
+  find_epoch();
   steps_ += static_cast<std::int64_t>(window.steps) * window.batch;
+}
+
+double Trainer::epoch() const {
+  if (!task_->epochs_vary()) return static_cast<double>(iteration_) / plan_.iterations_per_epoch;
+  return static_cast<double>(epoch_number_) +
+         static_cast<double>(iteration_ - epoch_begin_) / static_cast<double>(epoch_end_ - epoch_begin_);
+}
+
+void Trainer::find_epoch() {
+  if (!task_->epochs_vary()) {
+    const std::int64_t length = std::llround(plan_.iterations_per_epoch);
+    epoch_number_ = iteration_ / length;
+    epoch_begin_ = epoch_number_ * length;
+    epoch_end_ = epoch_begin_ + length;
+    return;
+  }
+  if (iteration_ > plan_.iterations) return;  // nothing is learned any more
+  const int rows = config_.train.batch;
+  if (iteration_ < epoch_begin_) epoch_number_ = 0;
+  while (task_->train_batches(epoch_number_ + 1, rows) <= iteration_) ++epoch_number_;
+  epoch_begin_ = task_->train_batches(epoch_number_, rows);
+  epoch_end_ = task_->train_batches(epoch_number_ + 1, rows);
 }
 
 void Trainer::stop_clock() {
@@ -296,13 +343,23 @@ Progress Trainer::report() {
           .rate = last_rate_,
           .seconds = seconds_,
           .steps_per_second = steps_per_second(),
-          .diagnostics = learner_->diagnostics()};
+          .diagnostics = diagnostics()};
+}
+
+std::vector<Diagnostic> Trainer::diagnostics() const {
+  std::vector<Diagnostic> all = learner_->diagnostics();
+  const PenaltyConfig& penalties = model_.config().penalties;
+  if (penalties.activation > 0) all.push_back({"activation_penalty", activation_penalty_});
+  if (penalties.slowness > 0) all.push_back({"slowness_penalty", slowness_penalty_});
+  return all;
 }
 
 void Trainer::take_means() {
   const TrainingMeans means = learner_->take_means();
   train_loss_ = means.loss;
   train_accuracy_ = means.accuracy;
+  activation_penalty_ = means.activation_penalty;
+  slowness_penalty_ = means.slowness_penalty;
   cumulative_.loss += means.loss * means.weight;
   cumulative_.accuracy += means.accuracy * means.weight;
   cumulative_.weight += means.weight;
@@ -322,12 +379,12 @@ bool Trainer::validate(Observer& observer) {
   }
   without_better_ = improved ? 0 : without_better_ + 1;
   observer.on_validation(evaluation);
+  if (trainee_.average.observe_validation(evaluation.loss, trainee_.optimizer->step)) observer.on_averaging(iteration_);
   return improved;
 }
 
 Buffer Trainer::evaluated_parameters() const {
-  const int moment = evaluated_moment(config_.optimizer.rule, trainee_.optimizer->step);
-  return moment < 0 ? trainee_.parameters : trainee_.optimizer->moments[moment];
+  return throughtime::evaluated_parameters(trainee_, config_.optimizer.rule);
 }
 
 Evaluation Trainer::evaluate(Split split, std::uint64_t first) {
@@ -373,6 +430,7 @@ void Trainer::archive_progress(Archive& archive) {
 void Trainer::archive_counts(Archive& archive) {
   const Archive::Scope scope(archive, "trainer");
   archive.integer("iteration", iteration_);
+  find_epoch();
   archive.integer("steps", steps_);
   archive.number("seconds", seconds_, at_least(0));
   archive.any_number("train_loss", train_loss_);
@@ -382,6 +440,10 @@ void Trainer::archive_counts(Archive& archive) {
   archive.number("cumulative_weight", cumulative_.weight, at_least(0));
   archive.number("rate", last_rate_);
   archive.integer("without_better", without_better_);
+  if (model_.config().penalties.any()) {
+    archive.any_number("activation_penalty", activation_penalty_);
+    archive.any_number("slowness_penalty", slowness_penalty_);
+  }
   archive_best(archive);
 }
 

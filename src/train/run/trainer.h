@@ -114,6 +114,8 @@ class Observer {
   virtual void on_start(const RunPlan&, std::int64_t /*iteration*/) {}
   virtual void on_progress(const Progress&) {}
   virtual void on_validation(const Evaluation&) {}
+  /// The average of the weights begins, after that many iterations.
+  virtual void on_averaging(std::int64_t /*iteration*/) {}
   virtual void on_iteration(const IterationEnd&) {}
   virtual void on_end(const RunResult&) {}
   /// Asked once after every iteration; true ends this part of the run.
@@ -140,12 +142,12 @@ class Trainer {
   std::int64_t iteration() const { return iteration_; }
   const std::optional<Evaluation>& best_validation() const { return best_validation_; }
   /// Numbers that the learner tells beside its loss.
-  std::vector<Diagnostic> diagnostics() const { return learner_->diagnostics(); }
+  std::vector<Diagnostic> diagnostics() const;
   Task& task() { return *task_; }
   Evaluator& evaluator() { return evaluator_; }
   Engine& engine() { return *engine_; }
   Buffer parameters() const { return trainee_.parameters; }
-  /// What the run is judged by: the parameters, or their average where the optimizer keeps one that has begun.
+  /// What the run is judged by: the parameters, or their average where one has begun.
   Buffer evaluated_parameters() const;
   /// Those of the best validation; none where there was none.
   Buffer best_parameters() const { return best_validation_ ? best_parameters_ : Buffer{}; }
@@ -171,7 +173,9 @@ class Trainer {
   std::vector<std::string> notes() const;
   bool finished() const;
   bool out_of_patience() const { return config_.train.patience > 0 && without_better_ >= config_.train.patience; }
-  double epoch() const { return static_cast<double>(iteration_) / plan_.iterations_per_epoch; }
+  double epoch() const;
+  /// Finds the epoch of the next batch.
+  void find_epoch();
   double steps_per_second() const { return seconds_ > 0 ? static_cast<double>(steps_) / seconds_ : 0; }
   void learn_from_batch();
   /// Adds what was learned since the clock was started to the seconds, once the engine is done with it.
@@ -196,12 +200,16 @@ class Trainer {
   Schedule schedule_;
   RateFunction rate_;
   RunPlan plan_;
-  std::int64_t iteration_ = 0;                                    // done
-  std::int64_t steps_ = 0;                                        // learned from, over all rows
-  double seconds_ = 0;                                            // of learning, until the clock was stopped
-  std::optional<std::chrono::steady_clock::time_point> started_;  // the clock; none: it stands still
-  double train_loss_ = std::numeric_limits<double>::quiet_NaN();  // of the last report that had one
+  std::int64_t iteration_ = 0;                                       // done
+  std::int64_t epoch_number_ = 0, epoch_begin_ = 0, epoch_end_ = 0;  // of the next batch, in iterations
+  double length_factor_ = 1;                                         // of the rate, in this batch
+  std::int64_t steps_ = 0;                                           // learned from, over all rows
+  double seconds_ = 0;                                               // of learning, until the clock was stopped
+  std::optional<std::chrono::steady_clock::time_point> started_;     // the clock; none: it stands still
+  double train_loss_ = std::numeric_limits<double>::quiet_NaN();     // of the last report that had one
   double train_accuracy_ = std::numeric_limits<double>::quiet_NaN();
+  double activation_penalty_ = std::numeric_limits<double>::quiet_NaN();  // likewise
+  double slowness_penalty_ = std::numeric_limits<double>::quiet_NaN();
   TrainingMeans cumulative_ = {};  // sums of weight * loss and of weights of right predictions, until they are shown
   double last_rate_ = 0;
   std::optional<Evaluation> best_validation_;

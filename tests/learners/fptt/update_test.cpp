@@ -32,12 +32,16 @@ TEST_P(FpttUpdate, TheAverageIsTheIterateMinusHalfTheLastMultiplierOverAlpha) {
   }
 }
 
-TEST_P(FpttUpdate, IdentitiesHoldOfRawWeightsUnderWeightDrop) {
+TEST_P(FpttUpdate, IdentitiesHoldOfRawWeightsUnderMasksAndPenalties) {
   // I1, I2 and I3 with b = 1/2: W-bar' = W' - lambda / (2 alpha), lambda'' = lambda' - lambda / 2 - alpha (W'' - W'),
   // and so |W - W-bar| = |lambda of the window before| / (2 alpha). Masks differ from window to window.
   constexpr double alpha = 0.5;
-  ProblemSpec spec{.model = stack_of("lstm", {5, 4}), .steps = 4, .batch = 3};
+  ProblemSpec spec{.model = stack_of("lstm", {5, 4}, 0), .steps = 4, .batch = 3};
+  spec.model.input = {.vocabulary = 6, .tokens = TokenInput::embedding, .embedding = 4};
+  spec.model.head = {.name = "softmax", .outputs = 6, .tied = true};
   spec.model.dropout.recurrent = 0.5;
+  spec.model.dropout.embedding = 0.3;
+  spec.model.penalties = {.activation = 2, .slowness = 1};
   Problem problem = random_problem(spec);
   const auto engine = make_engine(*problem.model, {.name = GetParam(), .threads = 2, .communicator = nullptr});
   Trainee trainee = make_trainee(*engine, problem.parameters, optimizer("adam"), {.value = 0, .norm = 1});

@@ -73,6 +73,24 @@ TEST(RunSession, ATextGoesOnBitForBit) {
   expect_goes_on(config, directory);
 }
 
+TEST(RunSession, ATextOfRandomLengthsWithAllRegularisersGoesOnBitForBit) {
+  for (const std::string learner : {"bptt", "tbptt:paper", "fptt"}) {
+    const ScratchDirectory directory;
+    RunConfig config = config_of({"text", learner, "sgd", "factor_at", "cpu"}, directory / "whole");
+    set_words(config, directory / "words.txt", 900);
+    config.task.text.length_varies = true;
+    config.task.text.length_cap = 6;
+    config.model.embedding = 6;
+    config.model.tied = true;
+    config.model.dropout = {.input = 0.1, .output = 0.2, .per_sequence = true, .recurrent = 0.3, .embedding = 0.1};
+    config.model.penalties = {.activation = 2, .slowness = 1};
+    config.optimizer.rate_by_length = true;
+    config.optimizer.rule.average = Averaging::non_monotone;
+    config.optimizer.rule.average_patience = 1;
+    expect_goes_on(config, directory);
+  }
+}
+
 TEST(RunSession, TablesOfAWholeTextGoOnBitForBit) {
   const ScratchDirectory directory;
   const Variant variant{"text", "target_propagation:persist", "adagrad", "constant", "cpu"};

@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "support/errors.h"
+#include "support/scratch.h"
+#include "train/run/run_variants.h"
 
 namespace throughtime {
 namespace {
+
+using testing::ScratchDirectory;
 
 RunConfig tiny() {
   RunConfig config;
@@ -107,6 +111,129 @@ TEST(Trainer, TellsTheOnlineLossAndAccuracyOfEveryStreamLearner) {
     EXPECT_NEAR(result.cumulative.accuracy, accuracy, 1e-9);
     EXPECT_GT(accuracy, 0.6) << learner;  // a 1 comes once in six steps
   }
+}
+
+RunConfig small_text(const ScratchDirectory& directory, const LearnerConfig& learner) {
+  RunConfig config = tiny();
+  config.task.name = "text";
+  testing::set_words(config, directory / "words.txt", 900);
+  config.task.text.length = 8;
+  config.model.hidden = {6};
+  config.model.embedding = 6;
+  config.learner = learner;
+  config.optimizer.rule.name = "sgd";
+  config.optimizer.rate = 0.2;
+  config.train.batch = 3;
+  config.train.iterations = 12;
+  config.train.report_every = 1;
+  config.train.evaluate_every = 0;
+  return config;
+}
+
+TEST(Trainer, EpochsOfRandomLengthsCountTheirOwnBatches) {
+  const ScratchDirectory directory;
+  RunConfig config = small_text(directory, {.name = "fptt", .fptt = {.windows = 2, .alpha = 0.25, .alpha_growth = 2}});
+  config.task.text.length_varies = true;
+  config.train.epochs = 2.5;
+  config.optimizer.schedule = {.rule = ScheduleRule::factor_at, .factor = 0.5, .epochs = {1, 2}};
+  Trainer trainer(config);
+  const auto batches = [&](std::int64_t epochs) { return trainer.task().train_batches(epochs, 3); };
+  EXPECT_EQ(trainer.plan().iterations, batches(2) + std::llround(0.5 * static_cast<double>(batches(3) - batches(2))));
+  EXPECT_EQ(extent_of(config).iterations, trainer.plan().iterations);
+  Record record;
+  const RunResult result = trainer.run(record);
+  ASSERT_EQ(static_cast<std::int64_t>(record.reports.size()), result.iteration);
+  std::int64_t done = 0;
+  for (const Progress& report : record.reports) {
+    // The rate of a batch is that of the epoch which it lies in.
+    const double wanted = done < batches(1) ? 0.2 : done < batches(2) ? 0.1 : 0.05;
+    EXPECT_DOUBLE_EQ(report.rate, wanted) << done;
+    ++done;
+    const double begun = done >= batches(2) ? 2 : done >= batches(1) ? 1 : 0;
+    EXPECT_GE(report.epoch, begun);
+    EXPECT_LT(report.epoch, begun + 1);
+  }
+  // The learner has heard of the ends of two epochs.
+  TensorFile file;
+  SavingArchive archive(file);
+  trainer.archive(archive);
+  EXPECT_EQ(real_values(*file.find("throughtime.learner.alpha")), std::vector<double>{1.0});
+}
+
+TEST(Trainer, ScalesTheRateByLengthForEveryMethod) {
+  const ScratchDirectory directory;
+  Observer silent;
+  const auto loss = [&](const LearnerConfig& learner, bool varies, bool by_length) {
+    RunConfig config = small_text(directory, learner);
+    config.task.text.length_varies = varies;
+    config.optimizer.rate_by_length = by_length;
+    return Trainer(config).run(silent).test->loss;
+  };
+  const LearnerConfig bptt{.name = "bptt"};
+  LearnerConfig one_window{.name = "fptt", .fptt = {.windows = 1, .form = FpttForm::ogd, .alpha = 0}};
+  const double scaled = loss(bptt, true, true);
+  EXPECT_NE(scaled, loss(bptt, true, false));
+  EXPECT_NEAR(loss(one_window, true, true), scaled, 1e-12);
+  one_window.fptt.rate_by_length = true;  // its own option, around the same usual length
+  EXPECT_NEAR(loss(one_window, true, false), scaled, 1e-12);
+  EXPECT_REFUSED(loss(one_window, true, true), "set one of them");
+}
+
+TEST(Trainer, ReportsPenaltiesApartFromTheLoss) {
+  const ScratchDirectory directory;
+  const std::vector<LearnerConfig> learners = {
+      {.name = "bptt"},
+      {.name = "tbptt", .tbptt = {.steps = 5, .losses = 3, .stride = 3}},
+      {.name = "adaptive_tbptt",
+       .adaptive_tbptt = {.estimate = {.shortest = 1, .longest = 4, .lags = 5, .burn_in = 2, .every = 2, .logged = 3}}},
+      {.name = "fptt", .fptt = {.windows = 2}},
+      {.name = "fpp", .fpp = {.steps = 3}},
+      {.name = "sliding_tbptt", .sliding_tbptt = {.steps = 3}},
+      {.name = "target_propagation", .target_propagation = {.block = 4}}};
+  for (const LearnerConfig& learner : learners) {
+    RunConfig config = small_text(directory, learner);
+    config.train.iterations = 2;
+    const auto weights = [&] {
+      Observer silent;
+      Trainer trainer(config);
+      trainer.run(silent);
+      return trainer.engine().Engine::read(trainer.parameters());
+    };
+    const auto first_report = [&] {
+      RunConfig still = config;
+      still.optimizer.rate = 0;  // the weights stay what they are
+      Record record;
+      Trainer(still).run(record);
+      return record.reports.front();
+    };
+    const Progress plain = first_report();
+    const std::vector<double> plain_weights = weights();
+    config.model.penalties = {.activation = 2, .slowness = 3};
+    const Progress report = first_report();
+    EXPECT_NEAR(report.train_loss, plain.train_loss, 1e-12) << learner.name;
+    EXPECT_NE(weights(), plain_weights) << learner.name;
+    std::vector<std::string> names;
+    for (const Diagnostic& diagnostic : report.diagnostics)
+      if (diagnostic.name.ends_with("_penalty")) {
+        names.push_back(diagnostic.name);
+        EXPECT_GT(diagnostic.value, 0) << learner.name << diagnostic.name;
+      }
+    EXPECT_EQ(names, (std::vector<std::string>{"activation_penalty", "slowness_penalty"})) << learner.name;
+    // An evaluation of the same weights never contains them.
+    Trainer with(config);
+    config.model.penalties = {};
+    Trainer without(config);
+    EXPECT_EQ(with.evaluate(Split::test).loss, without.evaluate(Split::test).loss);
+  }
+}
+
+TEST(Trainer, RefusesASlownessPenaltyThatRecomputingWouldCut) {
+  const ScratchDirectory directory;
+  RunConfig config = small_text(directory, {.name = "bptt", .bptt = {.memory = BpttMemory::recompute}});
+  config.model.penalties.activation = 1;
+  EXPECT_NO_THROW(check_run(config));
+  config.model.penalties.slowness = 1;
+  EXPECT_REFUSED(check_run(config), "model.slowness_penalty compares neighbouring steps");
 }
 
 TEST(Trainer, TheExtentOfARunIsKnownWithoutMakingIt) {
