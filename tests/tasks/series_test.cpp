@@ -186,6 +186,8 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   SeriesConfig wrong = config_;
   wrong.targets = {"bb"};
   EXPECT_REFUSED(make_task(wrong, 1), "did you mean 'b'");
+  wrong.targets = {"B"};
+  EXPECT_REFUSED(make_task(wrong, 1), "has no column 'B'; did you mean 'b'?");
   wrong = config_;
   wrong.path = "";
   EXPECT_REFUSED(make_task(wrong, 1), "task.series.path");
