@@ -88,6 +88,15 @@ class SeriesTask final : public ColumnTask, public ForecastView {
     if (missing_ > 0)
       lines.push_back(fmt::format("{} missing values are held at the last one{}", missing_,
                                   config_.missing == MissingValues::skip ? "; a missing target has no loss" : ""));
+    for (const Split split : {Split::validation, Split::test}) {
+      const auto part = static_cast<std::size_t>(split);
+      const std::int64_t rows = cuts_[part + 1] - cuts_[part];
+      if (rows > 0 && elements(rows) <= longest())
+        lines.push_back(
+            fmt::format("the {} part has {} row{}, too few for a horizon of {}: nothing of it is used; give it a "
+                        "larger share (task.series.splits)",
+                        split_name(split), rows, rows == 1 ? "" : "s", longest()));
+    }
     if (!left_out_.empty()) lines.push_back(fmt::format("columns that are not used: {}", list_of(left_out_)));
     return lines;
   }
