@@ -80,7 +80,7 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
   chunk_step_ = 0;
   if (confusions_) confusion_counts_.assign(elements(engine_.model().outputs(), engine_.model().outputs()), 0.0);
   split_ = split;
-  if (forecast_) forecast_scores_.emplace(forecast_->targets());
+  if (forecast_) forecast_scores_.emplace(forecast_->targets(), forecast_->pre_emphasis());
   if (points_)
     point_scores_.emplace(engine_.model().classes(), published_points_ ? longest_interval(split, count) : 0.0);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -166,7 +166,7 @@ void Evaluator::add_forecast(const Window& part, int step, int row, const double
   for (std::size_t i = 0; i < forecast_->targets().size(); ++i) {
     const double level = forecast_->level(split_, place, i);
     write_levels(*forecast_, band_, split_, place, i, predictions, said_);
-    forecast_scores_->add(i, weight, level, said_[0]);
+    forecast_scores_->add(i, weight, level, said_[0], {.step = place, .row = elements(row)});
     if (band_.any()) forecast_scores_->add_band(i, weight, level, band_.levels(), std::span(said_).subspan(1));
   }
   if (listener_) listener_(place, predictions);
