@@ -24,6 +24,12 @@ std::int32_t most_probable(const double* predictions, int outputs) {
 
 }  // namespace
 
+std::vector<Metric> measured_metrics(const Task& task, const Model& model) {
+  std::vector<Metric> metrics = task.metrics();
+  if (task.forecast() && ForecastBand(model).any()) metrics.insert(metrics.end(), {Metric::pinball, Metric::coverage});
+  return metrics;
+}
+
 double balanced_accuracy(const std::vector<double>& counts) {
   const auto classes = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(counts.size()))));
   double sum = 0, present = 0;
@@ -41,12 +47,11 @@ Evaluator::Evaluator(Engine& engine, Task& task, int batch, const LearnerConfig&
     : engine_(engine),
       task_(task),
       batch_(task.evaluation_batch(batch)),
-      metrics_(task.metrics()),
+      metrics_(measured_metrics(task, engine.model())),
       band_(engine.model()),
       said_(band_.numbers()) {
   forecast_ = task.forecast();
   bool by_entry = forecast_ != nullptr;
-  if (forecast_ && band_.any()) metrics_.insert(metrics_.end(), {Metric::pinball, Metric::coverage});
   for (const Metric metric : task.metrics()) {
     confusions_ = confusions_ || metric == Metric::balanced_accuracy;
     by_entry = by_entry || confusions_ || metric == Metric::published_perplexity || PointScores::knows(metric);
