@@ -23,5 +23,5 @@ for example in consumer own_cell online c; do
   cmake -S "examples/$example" -B "build/examples/$example" -G Ninja --fresh --log-level=WARNING \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" "${launcher[@]}"
   cmake --build "build/examples/$example"
-  "build/examples/$example/$example"
+  (cd "build/examples/$example" && "./$example") # it may write files
 done

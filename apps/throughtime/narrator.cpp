@@ -27,7 +27,10 @@ void Narrator::on_progress(const Progress& progress) {
 
 void Narrator::on_validation(const Evaluation& evaluation) {
   bar_.clear();
-  tell("  iteration {}: validation {} {:.5f}\n", evaluation.iteration, plan_.metric, evaluation.metric);
+  const BestBy best_by(plan_.best_by);
+  const bool other = !best_by.is_loss() && best_by.name() != plan_.metric;
+  tell("  iteration {}: validation {} {:.5f}{}\n", evaluation.iteration, plan_.metric, evaluation.metric,
+       other ? fmt::format(", {} {:.5f}", best_by.name(), best_by.score(evaluation)) : "");
 }
 
 void Narrator::on_averaging(std::int64_t iteration) {
@@ -42,7 +45,8 @@ void Narrator::on_end(const RunResult& result) {
                                : "done in";
   std::string test = result.test ? fmt::format(": test {} {:.5f}", plan_.metric, chosen_test(result)->metric) : "";
   if (result.best_test)
-    test += fmt::format(" (best validation, iteration {}); last weights {:.5f}", result.best_validation->iteration,
+    test += fmt::format(" (best validation{}, iteration {}); last weights {:.5f}",
+                        BestBy(plan_.best_by).is_loss() ? "" : " " + plan_.best_by, result.best_validation->iteration,
                         result.test->metric);
   tell("  {} {}{}\n", when, duration_text(result.seconds), test);
   warn_if_diverged(result);

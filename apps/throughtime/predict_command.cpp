@@ -202,7 +202,7 @@ void predict_own(const PredictArguments& arguments) {
   }
   const auto walk = [&](const std::function<void(const std::vector<Cell>&)>& use) {
     predict_split(*trainer, split, [&](const PredictedStep& step) {
-      std::vector<Cell> row = {static_cast<double>(step.row)};
+      std::vector<Cell> row = {step.row};
       if (recorded) {
         append(row, recorded->cells(split, step.row, step.predictions));
       } else {

@@ -33,8 +33,9 @@ enum class Metric {
   balanced_accuracy,     // the accuracy of each class that is there, in their mean
   mae,                   // this and the next two with targets divided by their deviations, as mse
   rmse,
-  esr,           // error-to-signal ratio: sum of squared errors / sum of squared targets, in the recording's units
-  original_mse,  // these three in the recording's units
+  esr,               // error-to-signal ratio: sum of squared errors / sum of squared targets, in the recording's units
+  pre_emphasis_esr,  // the same behind y[t] - c y[t - 1], a high-pass filter: c is the task's coefficient
+  original_mse,      // these three in the recording's units
   original_mae,
   original_rmse,
   pinball,   // the mean over the levels of max(level (y - q), (level - 1) (y - q)), as mse divided by deviations
@@ -43,8 +44,8 @@ enum class Metric {
 constexpr auto names_of(Metric) {
   return choice_names("mse", "accuracy", "cross_entropy", "perplexity", "bpc", "published_perplexity", "nll",
                       "time_rmse", "mark_error", "published_nll", "published_time_rmse", "published_mark_error",
-                      "balanced_accuracy", "mae", "rmse", "esr", "original_mse", "original_mae", "original_rmse",
-                      "pinball", "coverage");
+                      "balanced_accuracy", "mae", "rmse", "esr", "pre_emphasis_esr", "original_mse", "original_mae",
+                      "original_rmse", "pinball", "coverage");
 }
 
 std::string metric_name(Metric metric);

@@ -177,6 +177,7 @@ struct SeriesConfig {
   bool difference = false;                // the model predicts how much a target changes until then
   MissingValues missing = MissingValues::refuse;
   int season = 0;                   // steps of a season, for the seasonal baseline; 0: there is none
+  double pre_emphasis = 0;          // c of Metric::pre_emphasis_esr; 0: it is not measured
   std::vector<double> splits = {};  // shares of train, validation, test; none: 0.7, 0.1, 0.2
   bool standardise = true;          // inputs and targets to mean 0 and deviation 1 of the training part
   HeaderLine header = HeaderLine::automatic;

@@ -12,5 +12,6 @@
 #include "throughtime/optimizer.h"
 #include "throughtime/parameters.h"
 #include "throughtime/random.h"
+#include "throughtime/saved.h"
 #include "throughtime/task.h"
 #include "throughtime/window.h"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "throughtime/index.h"
+#include "train/checkpoint/weights.h"
 
 namespace throughtime::c {
 namespace {
@@ -17,11 +18,6 @@ EngineConfig live_engine(const RunConfig& config) {
   EngineConfig engine = make_engine_config(config.run, 1);
   engine.threads = 1;
   return engine;
-}
-
-bool fits_float(const std::vector<double>& values) {
-  return std::ranges::all_of(values,
-                             [](double value) { return static_cast<double>(static_cast<float>(value)) == value; });
 }
 
 }  // namespace
@@ -116,13 +112,7 @@ void ModelObject::save(const std::string& path, const std::string& with_note) {
   if (live_) {
     live_->learner.archive(archive);
   } else {
-    const bool narrow = fits_float(parameters_);
-    for (const ParameterBlock& block : model_.parameters().blocks()) {
-      const std::vector<std::int64_t> shape(block.shape.begin(), block.shape.end());
-      const auto values = std::span<const double>(parameters_).subspan(block.offset, block.size());
-      file.tensors.push_back(narrow ? float_tensor(block.name, shape, values)
-                                    : double_tensor(block.name, shape, values));
-    }
+    add_weights(file, model_.parameters(), parameters_);
     if (memory) std::ranges::copy(memory->file.tensors, std::back_inserter(file.tensors));
   }
   if (scales) scales->archive(archive);
@@ -132,15 +122,7 @@ void ModelObject::save(const std::string& path, const std::string& with_note) {
 void ModelObject::load_state(const TensorFile& file) {
   const nlohmann::json interface = nlohmann::json::parse(file.metadata.at(interface_key));
   LoadingArchive archive(file);
-  for (const ParameterBlock& block : model_.parameters().blocks()) {
-    const Tensor* tensor = file.find(block.name);
-    if (tensor == nullptr || tensor->size() != block.size())
-      refuse("load", "the weights '{}' are missing, or of another size than {}", block.name, block.size());
-    const std::vector<double> values = real_values(*tensor);
-    if (!std::ranges::all_of(values, [](double value) { return std::isfinite(value); }))
-      refuse("load", "the weights '{}' hold numbers that are not finite", block.name);
-    std::copy(values.begin(), values.end(), parameters_.begin() + static_cast<std::ptrdiff_t>(block.offset));
-  }
+  parameters_ = weights_of(file, model_.parameters(), "load");
   if (interface.at("live").get<bool>()) learner().archive(archive);
   if (interface.at("scales").get<bool>()) {
     scales = std::make_unique<Scales>(interface_, config_.stream.scales);

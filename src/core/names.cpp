@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "throughtime/error.h"
 
@@ -26,7 +27,13 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
   return row[to.size()];
 }
 
+bool same_letters(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
 std::string nearest_name(std::string_view given, const std::vector<std::string>& known) {
+  for (const std::string& name : known)
+    if (same_letters(given, name)) return name;
   std::string nearest;
   std::size_t best = given.size() / 2 + 1;  // at least half of the letters must be right
   for (const std::string& name : known) {

@@ -10,7 +10,9 @@ namespace throughtime {
 /// Insertions, deletions, replacements and swaps of neighbours that turn `from` into `to`.
 std::size_t edit_distance(std::string_view from, std::string_view to);
 
-/// The known name nearest to `given`; empty where even the nearest one shares too little to be meant.
+/// Whether two names differ in capital letters alone.
+bool same_letters(std::string_view a, std::string_view b);
+/// The known name nearest to `given`, capital letters apart; empty where even that shares too little to be meant.
 std::string nearest_name(std::string_view given, const std::vector<std::string>& known);
 
 /// Throws InvalidInput: `[model] unknown cell 'lstn'; did you mean 'lstm'? known: lstm, gru`.

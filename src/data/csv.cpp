@@ -122,8 +122,8 @@ class TableReader {
 
   void add_row(const Row& row) {
     if (row.fields.size() != columns_.size())
-      refuse_line(speaker, records_.name(), row.line, "the row has {} field{} instead of {}", row.fields.size(),
-                  row.fields.size() == 1 ? "" : "s", columns_.size());
+      refuse_line(speaker, records_.name(), row.line, "the row has {} field{} instead of {}{}", row.fields.size(),
+                  row.fields.size() == 1 ? "" : "s", columns_.size(), delimiter_hint());
     ++table_.rows;
     if (!options_.columns.empty()) {
       for (const std::size_t column : selected_) add_value(row, column);
@@ -149,6 +149,7 @@ class TableReader {
     }
     refuse_groups(row, i);
     column.kind = number_of(text) ? Kind::number : Kind::text;
+    if (column.kind == Kind::text) refuse_comma(row, i);
     if (column.kind == Kind::text) column.why_text = fmt::format("{} in line {} is no number", excerpt(text), row.line);
     if (column.kind == Kind::number && column.missing_line != 0 && !options_.missing)
       refuse_missing(column.missing_line, column);
@@ -163,6 +164,7 @@ class TableReader {
       return;
     }
     refuse_groups(row, i);
+    if (!value) refuse_comma(row, i);
     const float rounded = static_cast<float>(value.value_or(0));
     if (!value || !std::isfinite(rounded))
       refuse_line(speaker, records_.name(), row.line, "column {}: {} is no number that a 32-bit float can hold",
@@ -176,6 +178,20 @@ class TableReader {
       refuse_line(speaker, records_.name(), row.line,
                   "column {}: {} has thousands separators; numbers are written without them, such as 1234.5",
                   excerpt(columns_[i].name), excerpt(text));
+  }
+
+  void refuse_comma(const Row& row, std::size_t i) const {
+    const std::string_view text = trimmed(row.fields[i]);
+    if (has_decimal_comma(text))
+      refuse_line(speaker, records_.name(), row.line,
+                  "column {}: {} has a decimal comma; numbers have a point, such as 1.5", excerpt(columns_[i].name),
+                  excerpt(text));
+  }
+
+  /// What may be wrong with a table of one column.
+  std::string delimiter_hint() const {
+    const std::string meant = columns_.size() == 1 ? delimiter_in(columns_[0].name, options_.delimiter) : "";
+    return meant.empty() ? "" : fmt::format("; say delimiter = \"{}\"", meant);
   }
 
   [[noreturn]] void refuse_missing(std::uint64_t line, const Column& column) const {
@@ -204,8 +220,8 @@ class TableReader {
       else
         table_.left_out.push_back(fmt::format("{} ({})", excerpt(column.name), column.why_text));
     if (table_.columns.empty())
-      refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter?",
-                  options_.delimiter);
+      refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter{}",
+                  options_.delimiter, delimiter_hint().empty() ? "?" : delimiter_hint());
     return std::move(table_);
   }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace throughtime {
@@ -54,6 +55,22 @@ inline bool has_thousands_separators(std::string_view text) {
     ++groups;
   }
   return groups > 1 || (groups == 1 && separator != ".");
+}
+
+/// "1,5": a number with a comma where its point should be.
+inline bool has_decimal_comma(std::string_view text) {
+  std::string with_point(text);
+  if (std::ranges::count(with_point, ',') != 1) return false;
+  std::ranges::replace(with_point, ',', '.');
+  return number_of(with_point).has_value();
+}
+
+/// The delimiter in a line that was read as one field, as the option takes it: "tab" or a character; empty: none.
+inline std::string delimiter_in(std::string_view line, char tried) {
+  for (const char other : {',', ';', '\t', '|'})
+    if (other != tried && line.find(other) != std::string_view::npos)
+      return other == '\t' ? "tab" : std::string(1, other);
+  return "";
 }
 
 }  // namespace throughtime

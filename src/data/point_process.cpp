@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "core/names.h"
 #include "data/csv_records.h"
 #include "data/fields.h"
 #include "data/printable.h"
@@ -47,7 +48,8 @@ class EventList {
   double checked_time(std::string_view text, const FileLine& place) const {
     const std::optional<double> time = number_of(text);
     if (!time)
-      refuse_line(speaker, place.file, place.line, "event {}: {} is no finite time", length() + 1, excerpt(text));
+      refuse_line(speaker, place.file, place.line, "event {}: {} is no finite time{}", length() + 1, excerpt(text),
+                  has_decimal_comma(text) ? "; numbers have a decimal point, such as 1.5" : "");
     if (*time < 0)
       refuse_line(speaker, place.file, place.line, "event {}: a time must be at least 0, got {}", length() + 1, *time);
     if (length() > 0 && *time < events_.times.back())
@@ -158,7 +160,15 @@ struct EventColumns {
   int time = -1, mark = -1, sequence = -1;
 };
 
-EventColumns find_columns(const std::vector<std::string_view>& header, const std::string& file) {
+/// What a header without a column `time` was meant to be, for the end of a refusal.
+std::string header_hint(const std::vector<std::string_view>& header, char delimiter) {
+  for (const std::string_view name : header)
+    if (same_letters(trimmed(name), "time")) return "; capital letters count: write time";
+  const std::string meant = header.size() == 1 ? delimiter_in(header[0], delimiter) : "";
+  return meant.empty() ? "" : fmt::format("; say task.point_process.delimiter = \"{}\"", meant);
+}
+
+EventColumns find_columns(const std::vector<std::string_view>& header, const std::string& file, char delimiter) {
   EventColumns columns;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < header.size(); ++i) {
@@ -175,8 +185,9 @@ EventColumns find_columns(const std::vector<std::string_view>& header, const std
   if (columns.time < 0) {
     constexpr std::size_t most = 20;
     names.resize(std::min(most, names.size()));
-    refuse_line(speaker, file, 1, "the first line must name the column time (and may name mark and sequence), got {}{}",
-                fmt::join(names, ", "), header.size() > most ? ", ..." : "");
+    refuse_line(speaker, file, 1,
+                "the first line must name the column time (and may name mark and sequence), got {}{}{}",
+                fmt::join(names, ", "), header.size() > most ? ", ..." : "", header_hint(header, delimiter));
   }
   return columns;
 }
@@ -207,7 +218,7 @@ EventSequences read_event_table(ByteStream& stream, Vocabulary& known, char deli
   CsvRecords records(stream, delimiter);
   std::vector<std::string_view> fields;
   if (!records.next(fields)) refuse_line(speaker, stream.name(), 1, "the file is empty");
-  const EventColumns columns = find_columns(fields, stream.name());
+  const EventColumns columns = find_columns(fields, stream.name(), delimiter);
   const std::size_t width = fields.size();
   if (columns.mark < 0 && known.frozen() && known.find(unmarked) == Vocabulary::none)
     refuse_line(speaker, stream.name(), 1, "there is no column mark, and the events of the training data have marks");

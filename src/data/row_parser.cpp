@@ -43,7 +43,9 @@ float checked(const std::string& column, double value) {
 float number_in(const std::string& column, std::string_view text) {
   double value = 0;
   if (text.empty()) wrong("column {} is empty", column);
-  if (!parse_number(text, value)) wrong("column {} must be a number, got {}", column, excerpt(text));
+  if (!parse_number(text, value))
+    wrong("column {} must be a number, got {}{}", column, excerpt(text),
+          has_decimal_comma(text) ? "; numbers have a decimal point, such as 1.5" : "");
   return checked(column, value);
 }
 
@@ -68,6 +70,9 @@ std::size_t RowParser::block() const {
 void RowParser::set_columns(std::vector<std::string> columns) {
   const auto place_of = [&](const std::string& name) {
     const auto found = std::find(columns.begin(), columns.end(), name);
+    const bool one = found == columns.end() && columns.size() == 1;
+    if (const std::string meant = one ? delimiter_in(columns[0], layout_.delimiter) : ""; !meant.empty())
+      refuse("stream", "the header {} has one column; say task.series.delimiter = \"{}\"", excerpt(columns[0]), meant);
     if (found == columns.end()) refuse_unknown("stream", "column", name, columns);
     return elements(found - columns.begin());
   };

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <optional>
 #include <unordered_map>
 
+#include "core/names.h"
 #include "data/csv_records.h"
 #include "data/fields.h"
 #include "data/labelled_sequences.h"
@@ -14,18 +14,6 @@ namespace throughtime {
 namespace {
 
 constexpr std::string_view speaker = "sequences";
-
-bool same_letters(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-/// "1,5": a number with a comma where its point should be.
-bool has_decimal_comma(std::string_view text) {
-  std::string with_point(text);
-  if (std::ranges::count(with_point, ',') != 1) return false;
-  std::ranges::replace(with_point, ',', '.');
-  return number_of(with_point).has_value();
-}
 
 /// A value that a column of numbers may begin with, right or wrong.
 bool could_be_number(std::string_view text) {
@@ -98,10 +86,9 @@ class NamedRows {
  private:
   [[noreturn]] void refuse_missing(const std::string& name, const std::string& option) const {
     const std::string where = records_.name();
-    for (const char other : {',', ';', '\t', '|'})
-      if (names_.size() == 1 && other != delimiter_ && names_[0].find(other) != std::string::npos)
-        refuse_line(speaker, where, 1, "the header {} has one column; say task.sequences.delimiter = \"{}\"",
-                    excerpt(names_[0]), other == '\t' ? "tab" : std::string(1, other));
+    if (const std::string meant = names_.size() == 1 ? delimiter_in(names_[0], delimiter_) : ""; !meant.empty())
+      refuse_line(speaker, where, 1, "the header {} has one column; say task.sequences.delimiter = \"{}\"",
+                  excerpt(names_[0]), meant);
     for (const std::string& known : names_)
       if (same_letters(known, name))
         refuse_line(speaker, where, 1, "there is no column {}, but {}: capital letters count; say {} = \"{}\"",

@@ -32,6 +32,8 @@ Outcome read_outcome(const RunDirectory& directory) {
   const double best = result.number("best.iteration");
   outcome.best_iteration = std::isfinite(best) ? static_cast<std::int64_t>(best) : outcome.iterations;
   outcome.validation_loss = result.number("best.validation_loss");
+  const std::string best_by = result.text("best.by");
+  outcome.validation_score = result.number("best.validation_" + (best_by.empty() ? BestBy::loss : best_by));
   outcome.validation_metric = result.number("best.validation_" + outcome.metric);
   outcome.test_loss = result.chosen_test("loss");
   outcome.test_metric = result.chosen_test(outcome.metric);

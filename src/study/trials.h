@@ -20,7 +20,8 @@ struct Outcome {
   double seconds = 0;
   std::size_t activation_bytes = 0;
   double train_loss = std::numeric_limits<double>::quiet_NaN();
-  double validation_loss = std::numeric_limits<double>::quiet_NaN();  // of the best validation
+  double validation_loss = std::numeric_limits<double>::quiet_NaN();   // of the best validation
+  double validation_score = std::numeric_limits<double>::quiet_NaN();  // what train.best_by chose it by
   double validation_metric = std::numeric_limits<double>::quiet_NaN();
   // Of the weights that validation chose, where it chose some, else of the last ones.
   double test_loss = std::numeric_limits<double>::quiet_NaN();

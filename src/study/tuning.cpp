@@ -26,7 +26,7 @@ std::vector<GridAxis> parse_grid(const std::vector<std::string>& grid) {
   std::vector<GridAxis> axes;
   for (const std::string& text : grid) {
     axes.push_back(parse_axis(text));
-    if (axes.back().key.starts_with("run."))
+    if (axes.back().key.starts_with("run.") || axes.back().key == "train.best_by")
       refuse("tune", "{} does not change what is learned; it cannot be tuned", axes.back().key);
   }
   return axes;
@@ -96,13 +96,15 @@ std::vector<Trial> make_trials(const TuningRequest& request) {
 }
 
 const Trial& best_trial(const std::vector<Trial>& trials) {
+  const BestBy by(trials.front().config.train.best_by);
   const Trial* best = nullptr;
   for (const Trial& trial : trials)
-    if (std::isfinite(trial.outcome.validation_loss) &&
-        (best == nullptr || trial.outcome.validation_loss < best->outcome.validation_loss))
+    if (std::isfinite(trial.outcome.validation_score) &&
+        (best == nullptr || by.better(trial.outcome.validation_score, best->outcome.validation_score)))
       best = &trial;
   if (best == nullptr)
-    fail("tune", "none of the {} trials has a validation loss: {}", trials.size(), trials.front().outcome.failure);
+    fail("tune", "none of the {} trials has a validation {}: {}", trials.size(), by.name(),
+         trials.front().outcome.failure);
   return *best;
 }
 
@@ -130,12 +132,14 @@ FinalRun final_run(const Trial& best, const TuningRequest& request) {
   train.epochs = 0;
   train.evaluate_every = 0;
   train.patience = 0;
+  train.best_by = BestBy::loss;
   last.data = fmt::format("training and validation data, {} iterations, which were best", train.iterations);
   return last;
 }
 
 std::string tuning_json(const std::vector<Trial>& trials, const Trial& best, const FinalRun& last) {
   Json object = {{"best", best.setting},
+                 {"best_by", best.config.train.best_by},
                  {"metric", best.outcome.metric},
                  {"validation_loss", best.outcome.validation_loss},
                  {"test_loss", last.outcome.test_loss},

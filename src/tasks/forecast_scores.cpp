@@ -13,6 +13,7 @@ bool ForecastScores::knows(Metric metric) {
     case Metric::mae:
     case Metric::rmse:
     case Metric::esr:
+    case Metric::pre_emphasis_esr:
     case Metric::original_mse:
     case Metric::original_mae:
     case Metric::original_rmse:
@@ -24,13 +25,29 @@ bool ForecastScores::knows(Metric metric) {
   }
 }
 
-void ForecastScores::add(std::size_t target, double weight, double level, double forecast) {
+void ForecastScores::add(std::size_t target, double weight, double level, double forecast, const ForecastPlace& place) {
   Sums& sums = sums_[target];
   const double error = forecast - level;
   sums.weight += weight;
   sums.squares += weight * error * error;
   sums.magnitudes += weight * std::abs(error);
   sums.signal += weight * level * level;
+  if (pre_emphasis_ > 0) add_emphasised(sums, weight, level, error, place);
+}
+
+/// The filter is linear: of the difference of two sounds it makes the difference of the filtered ones. A step that
+/// follows on none, as the first one, has no part in it.
+void ForecastScores::add_emphasised(Sums& sums, double weight, double level, double error,
+                                    const ForecastPlace& place) const {
+  if (sums.before.size() <= place.row) sums.before.resize(place.row + 1);
+  Before& before = sums.before[place.row];
+  if (before.step + 1 == place.step) {
+    const double filtered_error = error - pre_emphasis_ * before.error;
+    const double filtered_level = level - pre_emphasis_ * before.level;
+    sums.emphasised_squares += weight * filtered_error * filtered_error;
+    sums.emphasised_signal += weight * filtered_level * filtered_level;
+  }
+  before = {place.step, level, error};
 }
 
 void ForecastScores::add_band(std::size_t target, double weight, double level, std::span<const double> levels,
@@ -58,6 +75,8 @@ double ForecastScores::score(Metric metric, std::size_t target) const {
       return std::sqrt(sums.squares / sums.weight) / scale;
     case Metric::esr:
       return sums.squares / sums.signal;
+    case Metric::pre_emphasis_esr:
+      return sums.emphasised_squares / sums.emphasised_signal;
     case Metric::original_mse:
       return sums.squares / sums.weight;
     case Metric::original_mae:

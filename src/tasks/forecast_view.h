@@ -31,6 +31,8 @@ class ForecastView {
   virtual double base(Split split, std::int64_t step, std::size_t target) const = 0;
   /// The row of the recording that a step of a split is.
   virtual std::int64_t row(Split split, std::int64_t step) const = 0;
+  /// The coefficient of Metric::pre_emphasis_esr; 0: it is not measured.
+  virtual double pre_emphasis() const { return 0; }
 };
 
 }  // namespace throughtime

@@ -69,6 +69,7 @@ class SeriesTask final : public ColumnTask, public ForecastView {
   }
   std::vector<Metric> metrics() const override {
     std::vector<Metric> all = {Metric::mse, Metric::mae, Metric::rmse, Metric::esr};
+    if (config_.pre_emphasis > 0) all.push_back(Metric::pre_emphasis_esr);
     if (config_.standardise) all.insert(all.end(), {Metric::original_mse, Metric::original_mae, Metric::original_rmse});
     return all;
   }
@@ -88,6 +89,15 @@ class SeriesTask final : public ColumnTask, public ForecastView {
     if (missing_ > 0)
       lines.push_back(fmt::format("{} missing values are held at the last one{}", missing_,
                                   config_.missing == MissingValues::skip ? "; a missing target has no loss" : ""));
+    for (const Split split : {Split::validation, Split::test}) {
+      const auto part = static_cast<std::size_t>(split);
+      const std::int64_t rows = cuts_[part + 1] - cuts_[part];
+      if (rows > 0 && elements(rows) <= longest())
+        lines.push_back(
+            fmt::format("the {} part has {} row{}, too few for a horizon of {}: nothing of it is used; give it a "
+                        "larger share (task.series.splits)",
+                        split_name(split), rows, rows == 1 ? "" : "s", longest()));
+    }
     if (!left_out_.empty()) lines.push_back(fmt::format("columns that are not used: {}", list_of(left_out_)));
     return lines;
   }
@@ -107,6 +117,7 @@ class SeriesTask final : public ColumnTask, public ForecastView {
   std::int64_t row(Split split, std::int64_t step) const override {
     return static_cast<std::int64_t>(row_of(split, step));
   }
+  double pre_emphasis() const override { return config_.pre_emphasis; }
 
   void save(const std::string& directory) const override { standardisation_.save(directory); }
   void load(const std::string& directory) override {
@@ -309,14 +320,15 @@ RivalData SeriesTask::rival_data(const std::vector<std::vector<double>>& columns
 
 Rival SeriesTask::rival(Split split, const std::string& name, const std::string& text, const MakeForecast& make) const {
   const std::vector<std::vector<double>> columns = doubled(levels_);
-  ForecastScores scores(forecast_targets_);
+  ForecastScores scores(forecast_targets_, config_.pre_emphasis);
   for (std::size_t target = 0; target < forecast_targets_.size(); ++target) {
     const int horizon = forecast_targets_[target].horizon;
     const RivalForecast forecast = make(rival_data(columns, target % width()), horizon);
     for (std::size_t step = 0; step < source(split).steps; ++step) {
       const std::size_t row = row_of(split, static_cast<std::int64_t>(step));
       if (!silent_steps_.empty() && silent_steps_[row] != 0) continue;
-      scores.add(target, 1.0, level_at(row + elements(horizon), target), forecast(row));
+      scores.add(target, 1.0, level_at(row + elements(horizon), target), forecast(row),
+                 {.step = static_cast<std::int64_t>(step)});
     }
   }
   Rival result{name, text, {}, {}};
@@ -373,6 +385,10 @@ void describe(SeriesConfig& config, OptionList& list) {
   not_of_streams();
   list.add("season", config.season,
            "steps of a season, such as 24 for hours and days, for the seasonal baseline; 0: none", between(0, 1e7));
+  not_of_streams();
+  list.add("pre_emphasis", config.pre_emphasis,
+           "c of the filter y[t] - c y[t - 1] before pre_emphasis_esr, such as 0.95 for sound; 0: not measured",
+           between(0, 1));
   not_of_streams();
   list.add("splits", config.splits, "shares of train, validation, test by time; none: 0.7 0.1 0.2", between(0, 1));
   not_of_streams();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "command/command_run.h"
 
@@ -72,6 +73,36 @@ TEST_F(ForecastCommand, ABandIsReported) {
   const Outcome refused = run("train wave.toml --force --set model.head=quantile --set 'model.levels=[0.9, 0.1]'");
   expect_refusal(refused, "levels must ascend within 0 and 1");
   expect_refusal(run("train wave.toml --force --set model.head=median"), "model.head");
+}
+
+TEST_F(ForecastCommand, PreEmphasisIsMeasuredAndChosenByWhereThatIsAskedFor) {
+  train(
+      "--set task.series.horizon=0 --set task.series.season=0 --set task.series.difference=false "
+      "--set task.series.pre_emphasis=0.9 --set train.best_by=pre_emphasis_esr");
+  expect_has(trained_.err, {", pre_emphasis_esr 0.", "(best validation pre_emphasis_esr, iteration"});
+  const nlohmann::json result = nlohmann::json::parse(trained_.out);
+  EXPECT_EQ(result.at("best").at("by"), "pre_emphasis_esr");
+  for (const char* name : {"test_esr", "test_pre_emphasis_esr"}) EXPECT_TRUE(result.at("metrics").contains(name));
+  // Of the written forecast: truth and forecast behind y[t] - 0.9 y[t - 1].
+  std::istringstream rows(run("predict runs/wave --split test --best").out);
+  std::string row;
+  std::getline(rows, row);
+  ASSERT_EQ(row, "row,truth,forecast");
+  double errors = 0, signal = 0, truth_before = NAN, said_before = NAN, at = 0, truth = 0, said = 0;
+  for (char comma = 0; rows >> at >> comma >> truth >> comma >> said; truth_before = truth, said_before = said) {
+    if (std::isnan(truth_before)) continue;
+    const double wanted = truth - 0.9 * truth_before;
+    errors += std::pow(said - 0.9 * said_before - wanted, 2);
+    signal += wanted * wanted;
+  }
+  const nlohmann::json line = nlohmann::json::parse(run("evaluate runs/wave --best --json").out);
+  EXPECT_NEAR(line.at("pre_emphasis_esr").get<double>(), errors / signal, 1e-5 * errors / signal);
+  EXPECT_EQ(line.at("pre_emphasis_esr"), result.at("best").at("test_pre_emphasis_esr"));
+  expect_refusal(run("train wave.toml --force --set train.best_by=accuracy"),
+                 "is not measured here; what is: loss, mse");
+  expect_refusal(run("train wave.toml --force --set train.best_by=esr --set train.evaluate_every=0"),
+                 "needs validations to choose by");
+  expect_refusal(run("tune wave.toml --grid train.best_by=loss,esr"), "train.best_by does not change what is learned");
 }
 
 TEST_F(ForecastCommand, PlotDrawsTruthForecastAndResiduals) {

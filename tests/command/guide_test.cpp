@@ -61,6 +61,13 @@ TEST(ChoosingGuide, ShowsTheFileOfItsExperiment) {
   EXPECT_EQ(guide.files[0].second, text_of(root + "experiments/choosing/machine.awk"));
 }
 
+TEST(AudioGuide, ShowsTheFilesOfItsExperiment) {
+  const std::string root = THROUGHTIME_TEST_DIRECTORY "/../";
+  const Guide guide = read_guide(text_of(root + "docs/guides/audio.md"));
+  ASSERT_EQ(guide.files.size(), 2u);
+  for (const auto& [name, text] : guide.files) EXPECT_EQ(text_of(root + "experiments/audio/" + name), text) << name;
+}
+
 TEST(ReadGuide, FindsFilesAndCommands) {
   const Guide guide = read_guide(
       "# A page\n\n```toml own.toml\na = 1\n```\ntext\n```sh\nfirst \\\n  part\n# a remark\nsecond\n```\n"

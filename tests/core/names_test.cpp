@@ -32,6 +32,11 @@ TEST(NearestName, IsEmptyWhereNothingIsNear) {
   EXPECT_EQ(nearest_name("lstm", {}), "");
 }
 
+TEST(NearestName, CapitalLettersDoNotCount) {
+  EXPECT_EQ(nearest_name("ot", {"op", "OT"}), "OT");
+  EXPECT_EQ(nearest_name("HUFL", {"MUFL", "hufl"}), "hufl");
+}
+
 TEST(RefuseUnknown, SaysWhatWasMeantAndWhatIsKnown) {
   EXPECT_EQ(testing::refusal_of([] {
               refuse_unknown("model", "cell", "lstn", {"lstm", "gru"});

@@ -77,8 +77,25 @@ TEST(Csv, RefusesThousandsSeparators) {
   EXPECT_REFUSED(read("a\n1\n\"2,345\"\n"), "file:3: column 'a': '2,345' has thousands separators");
   // Numbers, and texts that are none.
   EXPECT_EQ(read("a\n1.234\n1234\n").values, (Values{1.234f, 1234}));
-  for (const char* text : {"1,23", "1,2345", "12,34,567", "1,234;5", "a,234", "2016-07-01", "10:30", "1,234 kg", ","})
+  for (const char* text : {"12,34,567", "1,234;5", "a,234", "2016-07-01", "10:30", "1,234 kg", ","})
     EXPECT_EQ(read(fmt::format("a|b\n1|{}\n", text), {.delimiter = '|'}).columns, (Names{"a"})) << text;
+}
+
+TEST(Csv, RefusesDecimalCommas) {
+  for (const char* number : {"1,5", "-0,25", "1,23", "1,2345", "12345,6"})
+    EXPECT_REFUSED(
+        read(fmt::format("a;b\n1;{}\n", number), {.delimiter = ';'}),
+        fmt::format("file:2: column 'b': '{}' has a decimal comma; numbers have a point, such as 1.5", number));
+  EXPECT_REFUSED(read("a;b\n1;2\n1;2,5\n", {.delimiter = ';'}), "file:3: column 'b': '2,5' has a decimal comma");
+  EXPECT_REFUSED(read("a;b\n1;2,5\n", {.delimiter = ';', .columns = {"b"}}), "file:2: column 'b': '2,5' has a decimal");
+}
+
+TEST(Csv, SaysWhichDelimiterIsMeant) {
+  EXPECT_REFUSED(read("date;a\nmonday;2\n"),
+                 "no column holds numbers; is ',' the right delimiter; say delimiter = \";\"");
+  EXPECT_REFUSED(read("date;a\nmonday;2,5\n"), "file:2: the row has 2 fields instead of 1; say delimiter = \";\"");
+  EXPECT_REFUSED(read("date\ta\nmonday\t2,5\n"), "say delimiter = \"tab\"");
+  EXPECT_REFUSED(read("date,a\nmonday,tuesday\n", {.delimiter = ';'}), "say delimiter = \",\"");
 }
 
 TEST(Csv, FindsItsWayAmongVeryManyColumns) {
@@ -146,7 +163,7 @@ TEST(Csv, RefusesBrokenFiles) {
   EXPECT_REFUSED(read("a,b\n1,2,3\n"), "file:2: the row has 3 fields instead of 2");
   EXPECT_REFUSED(read("a\n1\n\"2\n3\n"), "file:3: a quote is opened and never closed");
   EXPECT_REFUSED(read("a\n\"1\"2\n"), "file:2: a delimiter must follow a closing quote");
-  EXPECT_REFUSED(read("a;b\n1;2\n"), "no column holds numbers; is ',' the right delimiter?");
+  EXPECT_REFUSED(read("a;b\n1;2\n"), "no column holds numbers; is ',' the right delimiter; say delimiter = \";\"");
   EXPECT_REFUSED(read("a\n1\n", {.delimiter = '"'}), "neither a quote");
   EXPECT_REFUSED(read("a\n\"" + std::string(17 << 20, 'x')), "more than 16 MiB");
 }

@@ -74,6 +74,10 @@ TEST(EventTable, RefusesWhatIsWrongWithItsLine) {
       table("tme,mark\n1,x\n"),
       "file:1: the first line must name the column time (and may name mark and sequence), got 'tme', 'mark'");
   EXPECT_REFUSED(table("1,2\n3,4\n"), "got '1', '2'");
+  EXPECT_REFUSED(table("Time,mark\n1,x\n"), "got 'Time', 'mark'; capital letters count: write time");
+  EXPECT_REFUSED(table("time;mark\n1;x\n"), "got 'time;mark'; say task.point_process.delimiter = \";\"");
+  EXPECT_REFUSED(table("time,mark\n\"1,5\",x\n"), "'1,5' is no finite time; numbers have a decimal point");
+  EXPECT_REFUSED(table("time,mark\nnan,x\n"), "'nan' is no finite time");
   EXPECT_REFUSED(table("time,mark,time\n1,x,2\n"), "two columns have the name 'time'");
   EXPECT_REFUSED(table("time,mark\n"), "no event follows it");
   EXPECT_REFUSED(table(""), "the file is empty");

@@ -120,6 +120,18 @@ TEST(RowParser, KnowsAHeaderFromARow) {
   EXPECT_TRUE(other.take_header("y,t"));
 }
 
+TEST(RowParser, SaysWhatWouldBeRightAboutAForeignTable) {
+  RowParser semicolons({.inputs = {"y"}});
+  EXPECT_REFUSED(semicolons.take_header("t;y"), "the header 't;y' has one column; say task.series.delimiter = \";\"");
+  RowParser capitals({.inputs = {"y"}});
+  EXPECT_REFUSED(capitals.take_header("T,Y"), "unknown column 'y'; did you mean 'Y'?");
+  RowParser commas({.delimiter = ';', .inputs = {"y"}});
+  ASSERT_TRUE(commas.take_header("t;y"));
+  StreamRow row;
+  EXPECT_REFUSED(commas.parse("1;2,5", row), "column y must be a number, got '2,5'; numbers have a decimal point");
+  EXPECT_REFUSED(commas.parse("1;nan", row), "column y must be a");
+}
+
 TEST(RowParser, ReadsObjects) {
   RowParser parser(layout(RowFormat::jsonl));
   StreamRow row;

@@ -58,10 +58,10 @@ TEST_F(Tuning, RefusesWhatCannotBeJudgedBeforeAnythingIsTrained) {
 
 TEST(BestTrial, HasTheLowestValidationLossThatIsANumber) {
   std::vector<Trial> trials(3);
-  trials[1].outcome.validation_loss = 2;
-  trials[2].outcome.validation_loss = 1;
+  trials[1].outcome.validation_score = 2;
+  trials[2].outcome.validation_score = 1;
   EXPECT_EQ(&best_trial(trials), &trials[2]);
-  trials[1].outcome.validation_loss = trials[2].outcome.validation_loss = std::nan("");
+  trials[1].outcome.validation_score = trials[2].outcome.validation_score = std::nan("");
   trials[0].outcome.failure = "it broke";
   EXPECT_THROW(best_trial(trials), RunFailure);
 }

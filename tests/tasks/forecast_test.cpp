@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -183,6 +184,46 @@ TEST(ForecastScores, AreMeansInBothUnits) {
   EXPECT_DOUBLE_EQ(scores.score(Metric::esr, 0), 52.0 / (100 + 1200));
   EXPECT_DOUBLE_EQ(scores.score(Metric::esr, 1), 100.0 / 25);
   EXPECT_REFUSED(scores.score(Metric::accuracy, 0), "no metric of a forecast");
+}
+
+TEST(ForecastScores, PreEmphasisFiltersTruthAndForecastAlongARow) {
+  constexpr double c = 0.85;
+  const std::vector<ForecastTarget> targets = {{.name = "a"}};
+  ForecastScores scores(targets, c);
+  const auto truth = [](int t) { return 3 * std::sin(0.3 * t) + 1; };
+  const auto said = [&](int t) { return truth(t) + 0.5 * std::cos(1.7 * t); };
+  double errors = 0, signal = 0;
+  for (int t = 0; t < 50; ++t)  // two rows side by side: steps 0 to 49 and 50 to 99; step 70 is missing
+    for (const int first : {0, 50})
+      if (first + t != 70)
+        scores.add(0, 2, truth(first + t), said(first + t), {.step = first + t, .row = first == 0 ? 0u : 1u});
+  for (int t = 1; t < 100; ++t) {
+    if (t == 50 || t == 70 || t == 71) continue;  // nothing comes before it
+    const double wanted = truth(t) - c * truth(t - 1), got = said(t) - c * said(t - 1);
+    errors += (got - wanted) * (got - wanted);
+    signal += wanted * wanted;
+  }
+  EXPECT_NEAR(scores.score(Metric::pre_emphasis_esr), errors / signal, 1e-12);
+  EXPECT_GT(scores.score(Metric::pre_emphasis_esr), 5 * scores.score(Metric::esr)) << "the error is a high tone";
+}
+
+TEST_F(Forecast, PreEmphasisIsOffUnlessAskedFor) {
+  const auto place = [](const Task& task) {
+    const std::vector<Metric> metrics = task.metrics();
+    return std::ranges::find(metrics, Metric::pre_emphasis_esr) - metrics.begin();
+  };
+  const auto without = make_task(config_, 1);
+  EXPECT_EQ(place(*without), std::ssize(without->metrics()));
+  config_.pre_emphasis = 0.95;
+  const auto task = make_task(config_, 1);
+  // The naive forecast of it: the value before, behind the same filter.
+  double errors = 0, signal = 0;
+  for (int t = 45; t + 1 < 59; ++t) {
+    const auto filtered = [&](int at) { return y_of(at) - 0.95 * y_of(at - 1); };
+    errors += std::pow(filtered(t + 1) - filtered(t + 2), 2);
+    signal += std::pow(filtered(t + 2), 2);
+  }
+  EXPECT_NEAR(task->baselines(Split::test).at(static_cast<std::size_t>(place(*task))), errors / signal, 1e-4);
 }
 
 TEST(ForecastScores, ABandIsJudgedByItsLevels) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/errors.h"
@@ -186,6 +187,8 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   SeriesConfig wrong = config_;
   wrong.targets = {"bb"};
   EXPECT_REFUSED(make_task(wrong, 1), "did you mean 'b'");
+  wrong.targets = {"B"};
+  EXPECT_REFUSED(make_task(wrong, 1), "has no column 'B'; did you mean 'b'?");
   wrong = config_;
   wrong.path = "";
   EXPECT_REFUSED(make_task(wrong, 1), "task.series.path");
@@ -198,6 +201,14 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   wrong = config_;
   wrong.horizon = {20};
   EXPECT_REFUSED(make_task(wrong, 1), "too few for a horizon of 20");
+  wrong.horizon = {4};
+  wrong.splits = {0.8, 0.1, 0.1};
+  const auto notes = make_task(wrong, 1)->notes();
+  EXPECT_NE(std::ranges::find(notes,
+                              "the test part has 4 rows, too few for a horizon of 4: nothing of it is used; give "
+                              "it a larger share (task.series.splits)"),
+            notes.end())
+      << notes.back();
   wrong = config_;
   wrong.delimiter = ";;";
   EXPECT_REFUSED(make_task(wrong, 1), "task.series.delimiter");

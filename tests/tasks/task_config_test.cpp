@@ -48,7 +48,7 @@ TEST(TaskOptions, EveryTaskHasATableOfWhatItReads) {
         "length_varies", "length_cap"}},
       {"series",
        {"length", "path", "inputs", "target_path", "targets", "known", "horizon", "difference", "missing", "season",
-        "splits", "standardise", "header", "delimiter", "channels", "evaluation_columns"}},
+        "pre_emphasis", "splits", "standardise", "header", "delimiter", "channels", "evaluation_columns"}},
       {"point_process",
        {"length", "files", "splits", "delimiter", "fold", "scale", "reset_sequences", "published_metric",
         "evaluation_columns"}},

@@ -52,7 +52,8 @@ struct TrainOptions {
   std::int64_t iterations_per_epoch = 1000;
   std::int64_t evaluate_every = 0;
   int evaluate_batches = 10;
-  int patience = 0;  // validations without improvement that end a run; 0: off
+  std::string best_by = "loss";  // what validation chooses by: the loss, or the name of a metric
+  int patience = 0;              // validations without improvement that end a run; 0: off
   int report_every = 10;
 };
 

@@ -7,6 +7,7 @@
 #include "core/names.h"
 #include "core/registry.h"
 #include "throughtime/error.h"
+#include "train/run/best_by.h"
 
 namespace throughtime {
 namespace {
@@ -151,6 +152,8 @@ void describe(TrainOptions& config, OptionList& list) {
   list.add("evaluate_every", config.evaluate_every, "iterations between validations; 0: only the test at the end",
            at_least(0));
   list.add("evaluate_batches", config.evaluate_batches, "generated tasks: batches of one evaluation", at_least(1));
+  list.add_name("best_by", config.best_by,
+                "what validation chooses weights and settings by: the loss, or a metric of the task", BestBy::names());
   list.add("patience", config.patience, "stop after this many validations in a row without an improvement; 0: never",
            at_least(0));
   list.add("report_every", config.report_every, "iterations between reports of the training loss", at_least(1));

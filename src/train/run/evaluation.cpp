@@ -24,6 +24,12 @@ std::int32_t most_probable(const double* predictions, int outputs) {
 
 }  // namespace
 
+std::vector<Metric> measured_metrics(const Task& task, const Model& model) {
+  std::vector<Metric> metrics = task.metrics();
+  if (task.forecast() && ForecastBand(model).any()) metrics.insert(metrics.end(), {Metric::pinball, Metric::coverage});
+  return metrics;
+}
+
 double balanced_accuracy(const std::vector<double>& counts) {
   const auto classes = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(counts.size()))));
   double sum = 0, present = 0;
@@ -51,12 +57,11 @@ Evaluator::Evaluator(Engine& engine, Task& task, int rows, std::unique_ptr<State
       batch_(rows),
       refiner_(std::move(refiner)),
       learner_(learner),
-      metrics_(task.metrics()),
+      metrics_(measured_metrics(task, engine.model())),
       band_(engine.model()),
       said_(band_.numbers()) {
   forecast_ = task.forecast();
   bool by_entry = forecast_ != nullptr;
-  if (forecast_ && band_.any()) metrics_.insert(metrics_.end(), {Metric::pinball, Metric::coverage});
   for (const Metric metric : task.metrics()) {
     confusions_ = confusions_ || metric == Metric::balanced_accuracy;
     by_entry = by_entry || confusions_ || metric == Metric::published_perplexity || PointScores::knows(metric);
@@ -91,7 +96,7 @@ Evaluation Evaluator::evaluate(Buffer parameters, Split split, std::int64_t batc
   chunk_step_ = 0;
   if (confusions_) confusion_counts_.assign(elements(engine_.model().outputs(), engine_.model().outputs()), 0.0);
   split_ = split;
-  if (forecast_) forecast_scores_.emplace(forecast_->targets());
+  if (forecast_) forecast_scores_.emplace(forecast_->targets(), forecast_->pre_emphasis());
   if (points_)
     point_scores_.emplace(engine_.model().classes(), published_points_ ? longest_interval(split, count) : 0.0);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -178,7 +183,7 @@ void Evaluator::add_forecast(const Window& part, int step, int row, const double
   for (std::size_t i = 0; i < forecast_->targets().size(); ++i) {
     const double level = forecast_->level(split_, place, i);
     write_levels(*forecast_, band_, split_, place, i, predictions, said_);
-    forecast_scores_->add(i, weight, level, said_[0]);
+    forecast_scores_->add(i, weight, level, said_[0], {.step = place, .row = elements(row)});
     if (band_.any()) forecast_scores_->add_band(i, weight, level, band_.levels(), std::span(said_).subspan(1));
   }
   if (listener_) listener_(place, predictions);

@@ -25,6 +25,8 @@ struct Confusion {
   std::vector<std::string> classes;  // their names
   std::vector<double> counts;        // [classes, classes]: of the true class (row), those predicted as each (column)
 };
+/// What evaluations measure: the metrics of the task, then those of a head with a band.
+std::vector<Metric> measured_metrics(const Task& task, const Model& model);
 /// The share of right ones of each class that is there, in their mean.
 double balanced_accuracy(const std::vector<double>& counts);
 
@@ -62,7 +64,7 @@ class Evaluator {
   /// batches are added in double.
   Evaluation evaluate(Buffer parameters, Split split, std::int64_t batches, std::uint64_t first = 0);
 
-  /// What is measured: the task's metrics, then those of a head with a band.
+  /// measured_metrics
   const std::vector<Metric>& metrics() const { return metrics_; }
   /// Of the last evaluation, where the targets are levels of a recording.
   const std::optional<ForecastScores>& forecast_scores() const { return forecast_scores_; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "heads/exponential_intensity.h"
 #include "throughtime/error.h"
@@ -104,18 +105,25 @@ std::string CellLines::line(const std::vector<Cell>& cells) const {
   }
   std::vector<std::string> fields;
   for (const Cell& cell : cells)
-    fields.push_back(std::holds_alternative<double>(cell) ? fmt::format("{}", std::get<double>(cell))
-                                                          : csv_field(std::get<std::string>(cell)));
+    fields.push_back(std::visit(
+        [](const auto& value) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::string>)
+            return csv_field(value);
+          else
+            return fmt::format("{}", value);
+        },
+        cell));
   return fmt::format("{}\n", fmt::join(fields, ","));
 }
 
 std::vector<double> numbers_of(const std::vector<Cell>& cells) {
   std::vector<double> numbers;
   for (const Cell& cell : cells) {
-    if (!std::holds_alternative<double>(cell))
+    if (std::holds_alternative<std::string>(cell))
       refuse("predict", "'{}' is no number: this answer has names in it, which csv and jsonl can hold",
              std::get<std::string>(cell));
-    numbers.push_back(std::get<double>(cell));
+    const std::int64_t* count = std::get_if<std::int64_t>(&cell);
+    numbers.push_back(count != nullptr ? static_cast<double>(*count) : std::get<double>(cell));
   }
   return numbers;
 }

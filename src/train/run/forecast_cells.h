@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <variant>
@@ -12,8 +13,8 @@
 
 namespace throughtime {
 
-/// A field of an answer: a number or a name.
-using Cell = std::variant<double, std::string>;
+/// A field of an answer: a number, a count or a name.
+using Cell = std::variant<double, std::int64_t, std::string>;
 
 /// What a model predicts, and what was right, as a reader wants it: numbers in their own units, the most probable class
 /// with its probability, or the most likely mark of the next event and the expected time until it.

@@ -113,6 +113,7 @@ std::string result_json(const RunResult& result, const std::string& run) {
   for (const auto& [name, value] : plan.baselines) line["baselines"][name] = value;
   if (result.test) put(line["metrics"], "test", *result.test);
   if (result.best_validation) {
+    line["best"]["by"] = plan.best_by;
     line["best"]["iteration"] = result.best_validation->iteration;
     put(line["best"], "validation", *result.best_validation);
   }

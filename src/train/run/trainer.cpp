@@ -159,6 +159,7 @@ void check_run(const RunConfig& config, int ranks) {
   const std::unique_ptr<Task> task = make_saved_task(config, "");
   const StretchShape shape = shape_of(*task, config.train);
   const Model model(make_model_config(config.model, *task));
+  BestBy(config.train.best_by, measured_metrics(*task, model));
   require_usable(find_engine(choose_engine(config.run.engine, model, config.train.batch).name));
   validate(config.optimizer.rule);
   [[maybe_unused]] const Schedule schedule(config.optimizer.schedule, config.optimizer.rate);
@@ -177,6 +178,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
                             config.optimizer.clip)),
       learner_(make_learner(config.learner, trainee_, shape_of(*task_, config.train))),
       evaluator_(*engine_, *task_, config.train.batch, config.learner),
+      best_by_(config.train.best_by, evaluator_.metrics()),
       schedule_(config.optimizer.schedule, config.optimizer.rate),
       rate_([this](std::int64_t update) {
         last_rate_ = schedule_.rate(update, epoch());
@@ -241,6 +243,7 @@ RunPlan Trainer::make_plan() const {
           .baseline_text = task_->baseline_text(),
           .uniform_loss = uniform_loss(model_),
           .higher_is_better = higher_is_better(metric),
+          .best_by = best_by_.name(),
           .notes = notes()};
 }
 
@@ -372,7 +375,8 @@ TrainingMeans Trainer::cumulative() const {
 bool Trainer::validate(Observer& observer) {
   const Evaluation evaluation = evaluate(Split::validation);  // always the same batches: only the weights differ
   schedule_.observe_validation(evaluation.loss);
-  const bool improved = !best_validation_ || evaluation.loss < best_validation_->loss;
+  const bool improved =
+      !best_validation_ || best_by_.better(best_by_.score(evaluation), best_by_.score(*best_validation_));
   if (improved) {
     best_validation_ = evaluation;
     engine_->copy(evaluated_parameters(), best_parameters_);

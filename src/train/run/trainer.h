@@ -11,6 +11,7 @@
 
 #include "throughtime/choice.h"
 #include "train/options/config.h"
+#include "train/run/best_by.h"
 #include "train/run/evaluation.h"
 
 namespace throughtime {
@@ -53,6 +54,7 @@ struct RunPlan {
   std::string baseline_text;                                       // what it predicts
   double uniform_loss = std::numeric_limits<double>::quiet_NaN();  // all classes as likely; NaN where there are none
   bool higher_is_better = false;                                   // of the metric
+  std::string best_by = BestBy::loss;                              // what validation chooses by
   std::vector<std::string> notes;                                  // of task and engine, for whoever reads along
 };
 
@@ -91,7 +93,7 @@ struct RunResult {
   double train_loss = 0;                           // of the last report
   TrainingMeans cumulative = {};                   // of the whole run, predicted before they were learned from
   std::optional<Evaluation> test = {};             // after the last iteration, where there is a test split
-  std::optional<Evaluation> best_validation = {};  // lowest loss, where train.evaluate_every is not 0
+  std::optional<Evaluation> best_validation = {};  // by plan.best_by, where train.evaluate_every is not 0
   std::optional<Evaluation> best_test = {};        // of the parameters behind best_validation
 };
 
@@ -197,6 +199,7 @@ class Trainer {
   Trainee trainee_;
   std::unique_ptr<Learner> learner_;
   Evaluator evaluator_;
+  BestBy best_by_;
   Schedule schedule_;
   RateFunction rate_;
   RunPlan plan_;

@@ -403,5 +403,25 @@ TEST(Trainer, ReportsHowFpttGoes) {
   }
 }
 
+TEST(Trainer, ValidationChoosesByTheMetricThatWasAskedFor) {
+  RunConfig config = tiny();
+  config.task.name = "copy";
+  config.task.copy.length = 2;
+  config.train.iterations = 60;
+  config.train.evaluate_every = 3;
+  config.optimizer.rate = 0.1;  // so high that the two do not agree
+  for (const char* name : {"loss", "cross_entropy"}) {
+    config.train.best_by = name;
+    Trainer trainer(config);
+    Record record;
+    const RunResult result = trainer.run(record);
+    for (const Evaluation& validation : record.validations) EXPECT_LE(result.best_validation->loss, validation.loss);
+    EXPECT_EQ(result.plan.best_by, name);
+  }
+  config.train.best_by = "mse";
+  EXPECT_REFUSED(Trainer(config), "[train] train.best_by = \"mse\" is not measured here; what is: loss, cross_entropy");
+  EXPECT_REFUSED(check_run(config), "train.best_by = \"mse\"");
+}
+
 }  // namespace
 }  // namespace throughtime
