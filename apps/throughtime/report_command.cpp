@@ -33,8 +33,8 @@ struct ReportArguments {
   std::int64_t rows = 500;
 };
 
-/// Forecasts are drawn of as many steps where nobody says how many.
-constexpr std::int64_t report_rows = 500;
+/// Forecasts on a page are drawn of as many steps where nobody says how many: more would be one on top of the other.
+constexpr std::int64_t report_rows = 200;
 
 /// What both commands ask for: runs, and how their curves are drawn.
 void add_curve_options(CLI::App& command, ReportArguments& arguments) {
@@ -113,7 +113,7 @@ void report(const ReportArguments& arguments) {
   say_troubles(groups);
   ReportOptions options = options_of(arguments);
   if (format == ReportFormat::html && gnuplot_found())
-    options.forecasts = report_forecasts(groups, report_rows, options.troubles);
+    options.forecasts = report_forecasts(groups, arguments.rows, options.troubles);
   write_report(groups, options, format, output);
   tell("wrote {}\n", output.string());
 }
@@ -151,6 +151,11 @@ void add_report_command(CLI::App& app) {
       ->add_option("--format", arguments->format,
                    fmt::format("{}; without it the file's ending decides", fmt::join(all_names<ReportFormat>(), ", ")))
       ->type_name("NAME");
+  arguments->rows = report_rows;
+  command->add_option("--rows", arguments->rows, "Draw forecasts of the last N steps of the test split; 0: all")
+      ->check(CLI::Range(0, 1000000000))
+      ->type_name("N")
+      ->capture_default_str();
   command->add_option("--title", arguments->options.title, "The page's title")->capture_default_str();
   command->callback([arguments] { report(*arguments); });
 }

@@ -170,6 +170,7 @@ Axis y_axis_of(const Chart& chart) {
     add(values, curve.y);
     add(values, curve.low);
     add(values, curve.high);
+    for (const Spot& spot : curve.chosen) values.push_back(spot.y);
   }
   for (const ReferenceLine& reference : chart.references) values.push_back(reference.y);
   return {values, chart.log_y, 0.05};

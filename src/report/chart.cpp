@@ -35,18 +35,23 @@ constexpr Inks svg_inks = {"#010203", "#040506", "#070809", "#0A0B0C"};
 constexpr double letter_width = 7;  // pixels of an average letter of the text size
 constexpr double text_size = 12, title_size = 15;
 constexpr double legend_row = 19, swatch = 22;
+constexpr const char* spot_mark = "pt 6 ps 1.1";  // a ring
 constexpr double right_margin = 22, bottom_margin = 52;
+
+enum class Sample { line, mark, spot };
 
 struct LegendEntry {
   std::string label;
-  std::size_t curve = 0;  // place in the chart
-  double x = 0, y = 0;    // pixels from the left and from the top
+  Sample sample = Sample::line;
+  std::string style = {};
+  double x = 0, y = 0;  // pixels from the left and from the top
 };
 
 struct Layout {
   int width, height;
   double left = 0, top = 0;  // of the area between the axes
   std::vector<LegendEntry> legend;
+  int legend_rows = 1;
   double right() const { return width - right_margin; }
   double bottom() const { return height - bottom_margin; }
 };
@@ -68,11 +73,18 @@ struct Drawing {
 std::vector<std::size_t> colour_places(const Chart& chart) {
   std::vector<std::size_t> places;
   std::size_t next = 0;
-  for (const Curve& curve : chart.curves) places.push_back(curve.faint ? 0 : next++);
+  for (const Curve& curve : chart.curves) places.push_back(curve.faint || curve.dashed ? 0 : next++);
   return places;
 }
 
+/// Lines that the curves are measured against differ in their dashes alone.
+std::string measure_style(std::size_t place, const Inks& inks) {
+  static constexpr const char* dashes[] = {"dt (8,5)", "dt (3,4)", "dt (12,4,3,4)", "dt (2,8)"};
+  return fmt::format("lc rgb '{}' lw 1.2 {}", inks.muted, dashes[place % std::size(dashes)]);
+}
+
 std::string line_style(const Chart& chart, std::size_t curve, const Inks& inks) {
+  if (chart.curves[curve].dashed) return measure_style(0, inks);
   if (chart.curves[curve].faint) return fmt::format("lc rgb '{}' lw 0.8", inks.faint);
   static constexpr const char* dashes[] = {"", " dt (12,5)", " dt (3,4)"};
   const std::size_t place = colour_places(chart)[curve];
@@ -80,7 +92,22 @@ std::string line_style(const Chart& chart, std::size_t curve, const Inks& inks) 
                      dashes[place / palette.size() % std::size(dashes)]);
 }
 
-Layout layout_of(const Chart& chart, const Axis& y, int width, int height) {
+/// What the legend names: curves, reference lines with their numbers, and the mark of what was chosen.
+std::vector<LegendEntry> legend_of(const Chart& chart, const Inks& inks) {
+  std::vector<LegendEntry> entries;
+  for (std::size_t i = 0; i < chart.curves.size(); ++i) {
+    const Curve& curve = chart.curves[i];
+    if (!curve.faint && !curve.label.empty())
+      entries.push_back({curve.label, curve.points ? Sample::mark : Sample::line, line_style(chart, i, inks)});
+  }
+  for (std::size_t i = 0; i < chart.references.size(); ++i)
+    entries.push_back({fmt::format("{} ({})", chart.references[i].label, short_number(chart.references[i].y)),
+                       Sample::line, measure_style(i, inks)});
+  if (has_chosen(chart)) entries.push_back({chosen_label, Sample::spot, fmt::format("lc rgb '{}'", inks.muted)});
+  return entries;
+}
+
+Layout layout_of(const Chart& chart, const Axis& y, int width, int height, const Inks& inks) {
   Layout layout{.width = width, .height = height};
   std::size_t widest = 1;
   for (const Tick& tick : y.ticks(6)) widest = std::max(widest, text_width(tick.label));
@@ -88,23 +115,28 @@ Layout layout_of(const Chart& chart, const Axis& y, int width, int height) {
 
   double across = layout.left, down = chart.title.empty() ? 14 : 46;
   const double end = layout.right();
-  for (std::size_t i = 0; i < chart.curves.size(); ++i) {
-    const Curve& curve = chart.curves[i];
-    if (curve.faint || curve.label.empty()) continue;
+  for (LegendEntry& entry : legend_of(chart, inks)) {
     const double room = std::max(end - layout.left - swatch - 6, letter_width);
-    const std::string label = cut_to(printable(curve.label), elements(room / letter_width));
-    const double needs = swatch + 6 + letter_width * static_cast<double>(text_width(label));
+    entry.label = cut_to(printable(entry.label), elements(room / letter_width));
+    const double needs = swatch + 6 + letter_width * static_cast<double>(text_width(entry.label));
     if (across > layout.left && across + needs > end) {
       across = layout.left;
       down += legend_row;
+      ++layout.legend_rows;
     }
-    layout.legend.push_back({label, i, across, down});
+    entry.x = across;
+    entry.y = down;
+    layout.legend.push_back(std::move(entry));
     across += needs + 16;
   }
   layout.top = (layout.legend.empty() ? down - 14 : down) + (chart.y_label.empty() ? 18 : 40);
-  if (layout.bottom() - layout.top < 40)
-    refuse("chart", "a picture of {} x {} pixels has no room for its texts; make it larger", width, height);
   return layout;
+}
+
+void require_room(const Layout& layout) {
+  if (layout.bottom() - layout.top < 40)
+    refuse("chart", "a picture of {} x {} pixels has no room for its texts; make it larger", layout.width,
+           layout.height);
 }
 
 class Script {
@@ -121,8 +153,10 @@ class Script {
     for (std::size_t i = 0; i < chart_.curves.size(); ++i)
       if (!chart_.curves[i].faint) band(i);
     references();
-    for (std::size_t i = 0; i < chart_.curves.size(); ++i)
-      if (!chart_.curves[i].faint) curve(i);
+    for (const bool dashed : {true, false})
+      for (std::size_t i = 0; i < chart_.curves.size(); ++i)
+        if (!chart_.curves[i].faint && chart_.curves[i].dashed == dashed) curve(i);
+    for (std::size_t i = 0; i < chart_.curves.size(); ++i) spots(i);
     // gnuplot draws nothing at all, not even the axes, without a plot.
     if (result_.plots.empty()) add_plot("NaN", "nothing", "");
     return std::move(result_);
@@ -177,8 +211,8 @@ class Script {
       write(cut_to(printable(chart_.title), letters(title_size)), layout_.left, 22, "left", inks_.text, title_size,
             true);
     if (!chart_.y_label.empty())
-      write(cut_to(printable(chart_.y_label), letters(text_size)), layout_.left, layout_.top - 16, "left", inks_.muted,
-            text_size);
+      write(cut_to(printable(noted_y_label(chart_)), letters(text_size)), layout_.left, layout_.top - 16, "left",
+            inks_.muted, text_size);
     if (!chart_.x_label.empty())
       write(cut_to(printable(chart_.x_label), letters(text_size)), (layout_.left + layout_.right()) / 2,
             layout_.bottom() + 40, "center", inks_.muted, text_size);
@@ -189,33 +223,38 @@ class Script {
 
   void legend() {
     for (const LegendEntry& entry : layout_.legend) {
-      const std::string style = line_style(chart_, entry.curve, inks_);
-      if (chart_.curves[entry.curve].points)
-        set(fmt::format("label '' at {} point pt 7 ps 0.6 {}", at(entry.x + swatch / 2, entry.y), style));
+      if (entry.sample == Sample::line)
+        set(fmt::format("arrow from {} to {} nohead {}", at(entry.x, entry.y), at(entry.x + swatch, entry.y),
+                        entry.style));
       else
-        set(fmt::format("arrow from {} to {} nohead {}", at(entry.x, entry.y), at(entry.x + swatch, entry.y), style));
+        set(fmt::format("label '' at {} point {} {}", at(entry.x + swatch / 2, entry.y),
+                        entry.sample == Sample::spot ? spot_mark : "pt 7 ps 0.6", entry.style));
       write(entry.label, entry.x + swatch + 6, entry.y, "left", inks_.text, text_size);
     }
   }
 
   void references() {
-    for (const ReferenceLine& reference : chart_.references) {
+    for (std::size_t i = 0; i < chart_.references.size(); ++i) {
+      const ReferenceLine& reference = chart_.references[i];
       const double position = y_.position(reference.y);
       if (!std::isfinite(position)) continue;
-      add_plot(fmt::format("{} using 1:2 with lines lc rgb '{}' lw 1 dt (20,14)",
-                           add_block(fmt::format("0 {0:.6f}\n1 {0:.6f}\n", position)), inks_.muted),
+      add_plot(fmt::format("{} using 1:2 with lines {}", add_block(fmt::format("0 {0:.6f}\n1 {0:.6f}\n", position)),
+                           measure_style(i, inks_)),
                "reference", reference.label);
-      const double height = layout_.bottom() - layout_.top;
-      const double line = layout_.bottom() - position * height;
-      // Below its line where another line passes just above it.
-      bool crowded = line - layout_.top < 14;
-      for (const ReferenceLine& other : chart_.references) {
-        const double gap = (y_.position(other.y) - position) * height;
-        crowded = crowded || (gap > 0 && gap < 16);
-      }
-      write(cut_to(printable(reference.label), 60), layout_.right() - 4, line + (crowded ? 9 : -8), "right",
-            inks_.muted, text_size - 1);
     }
+  }
+
+  /// A ring around what was chosen.
+  void spots(std::size_t index) {
+    std::string rows;
+    for (const Spot& spot : chart_.curves[index].chosen) {
+      const double across = x_.position(spot.x), up = y_.position(spot.y);
+      if (std::isfinite(across) && std::isfinite(up)) rows += fmt::format("{:.6f} {:.6f}\n", across, up);
+    }
+    if (rows.empty()) return;
+    add_plot(
+        fmt::format("{} using 1:2 with points {} {}", add_block(rows), spot_mark, line_style(chart_, index, inks_)),
+        "chosen", chart_.curves[index].label);
   }
 
   void band(std::size_t index) {
@@ -315,11 +354,9 @@ std::string finished_svg(std::string svg, const Chart& chart, const Layout& layo
       "<style>.throughtime-chart{{color:#1f2328}}.throughtime-chart .paper{{fill:#ffffff}}"
       ".throughtime-chart text{{font-family:system-ui,'Segoe UI',Helvetica,Arial,sans-serif}}"
       ".throughtime-chart [font-size='15.00']{{font-weight:600}}"
-      // The names of reference lines stay readable where a curve passes behind them.
-      ".throughtime-chart [font-size='11.00'] text{{paint-order:stroke;stroke:#ffffff;stroke-width:3px}}"
       "@media(prefers-color-scheme:dark){{.throughtime-chart{{color:#e6edf3}}.throughtime-chart "
       ".paper{{fill:#15191e}}"
-      ".throughtime-chart [font-size='11.00'] text{{stroke:#15191e}}}}"
+      "}}"
       "</style>\n<rect class=\"paper\" width=\"{0}\" height=\"{1}\" fill=\"#ffffff\"/>\n",
       layout.width, layout.height, layout.left, layout.top, layout.right(), layout.bottom(), x.low(), x.high(),
       x.logarithmic() ? "log" : "linear", y.low(), y.high(), y.logarithmic() ? "log" : "linear",
@@ -331,9 +368,24 @@ std::string finished_svg(std::string svg, const Chart& chart, const Layout& layo
 
 }  // namespace
 
+bool has_chosen(const Chart& chart) {
+  return std::any_of(chart.curves.begin(), chart.curves.end(),
+                     [](const Curve& curve) { return !curve.chosen.empty(); });
+}
+
+std::string noted_y_label(const Chart& chart) {
+  return chart.note.empty() ? chart.y_label : fmt::format("{} ({})", chart.y_label, chart.note);
+}
+
+int height_for(const Chart& chart, int width, int height_without_legend) {
+  const Layout layout = layout_of(chart, y_axis_of(chart), width, height_without_legend, svg_inks);
+  return height_without_legend + static_cast<int>(legend_row) * layout.legend_rows;
+}
+
 std::string svg_of(const Chart& chart, int width, int height) {
   const Axis x = x_axis_of(chart), y = y_axis_of(chart);
-  const Layout layout = layout_of(chart, y, width, height);
+  const Layout layout = layout_of(chart, y, width, height, svg_inks);
+  require_room(layout);
   const Drawing drawing = Script(chart, layout, svg_inks, x, y).drawing();
   const std::string terminal =
       fmt::format("svg size {},{} noenhanced rounded font 'sans-serif,{}'", width, height, text_size);
@@ -344,8 +396,9 @@ void write_png(const Chart& chart, const std::string& path, int width, int heigh
   // The layout of the SVG, enlarged: 1440 pixels are a picture of 720 for a screen or a page of twice the density.
   const double scale = std::max(width / 720.0, 0.5);
   const Axis x = x_axis_of(chart), y = y_axis_of(chart);
-  const Layout layout =
-      layout_of(chart, y, static_cast<int>(std::lround(width / scale)), static_cast<int>(std::lround(height / scale)));
+  const Layout layout = layout_of(chart, y, static_cast<int>(std::lround(width / scale)),
+                                  static_cast<int>(std::lround(height / scale)), paper_inks);
+  require_room(layout);
   const Drawing drawing = Script(chart, layout, paper_inks, x, y).drawing();
   const std::string terminal = fmt::format(
       "pngcairo size {},{} noenhanced rounded background rgb '#ffffff' font 'sans-serif,{}' fontscale {:.3f} "

@@ -1,10 +1,14 @@
 #include "report/forecast_chart.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <memory>
 
+#include "report/axis.h"
 #include "report/text.h"
+#include "tasks/forecast_scores.h"
+#include "tasks/forecast_view.h"
 #include "throughtime/error.h"
 #include "train/run/session.h"
 
@@ -21,25 +25,57 @@ std::string title_of(const RunForecast& forecast, const ForecastCurve& curve, co
                      forecast.split);
 }
 
+/// How each target of an evaluation that was just made scores beside forecasts that need no net.
+ReportTable targets_table(Trainer& trainer, Split split, const std::string& name) {
+  const Metric metric = trainer.task().metrics().front();
+  const std::vector<Rival> rivals = trainer.task().rivals(split);
+  ReportTable table{
+      .title = "Each target beside simple forecasts",
+      .note = fmt::format("{} of the first seed on the {} split; ", metric_name(metric), split_name(split)),
+      .columns = {"target", "run", metric_name(metric)},
+      .rows = {},
+      .text_columns = 2};
+  std::vector<std::string> texts;
+  for (std::size_t k = 0; k < rivals.size(); ++k) {
+    table.columns.push_back(rivals[k].name);
+    if (k == 0) table.columns.push_back("x naive");
+    texts.push_back(fmt::format("{}: {}", rivals[k].name, rivals[k].text));
+  }
+  table.note += fmt::format("{}.", fmt::join(texts, "; "));
+  const std::vector<ForecastTarget>& targets = trainer.task().forecast()->targets();
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const double own = trainer.evaluator().forecast_scores()->score(metric, i);
+    table.rows.push_back({targets[i].name, name, short_number(own)});
+    for (std::size_t k = 0; k < rivals.size(); ++k) {
+      const double rival = rivals[k].first_scores[i];
+      table.rows.back().push_back(short_number(rival));
+      if (k == 0) table.rows.back().push_back(rival > 0 ? short_number(own / rival, 3) : "–");
+    }
+  }
+  return table;
+}
+
 }  // namespace
 
 Chart forecast_chart(const RunForecast& forecast, const ForecastCurve& curve, const std::string& name) {
   Chart chart{.title = title_of(forecast, curve, name, "forecast"),
               .x_label = "row of the recording",
-              .y_label = curve.target.column + " (units of the file)",
+              .y_label = curve.target.column + ", units of the file",
               .curves = {}};
   std::string label = "forecast";
   if (!forecast.levels.empty())
     label += fmt::format(", band from {:g} % to {:g} %", 100 * forecast.levels.front(), 100 * forecast.levels.back());
   chart.curves.push_back({.label = "truth", .x = curve.row, .y = curve.truth});
   chart.curves.push_back({.label = label, .x = curve.row, .y = curve.forecast, .low = curve.low, .high = curve.high});
+  if (!curve.naive.empty())
+    chart.curves.push_back({.label = "naive forecast", .x = curve.row, .y = curve.naive, .dashed = true});
   return chart;
 }
 
 Chart residual_chart(const RunForecast& forecast, const ForecastCurve& curve, const std::string& name) {
   Chart chart{.title = title_of(forecast, curve, name, "residuals"),
               .x_label = "row of the recording",
-              .y_label = fmt::format("forecast - truth, {} (units of the file)", curve.target.column),
+              .y_label = fmt::format("forecast - truth, {}, units of the file", curve.target.column),
               .curves = {}};
   Curve residuals{.label = "forecast - truth", .x = curve.row, .y = {}};
   for (std::size_t i = 0; i < curve.row.size(); ++i) residuals.y.push_back(curve.forecast[i] - curve.truth[i]);
@@ -76,22 +112,29 @@ std::filesystem::path picture_path(const std::filesystem::path& path, std::size_
          (path.stem().string() + number + (residuals ? "-residuals" : "") + path.extension().string());
 }
 
-std::vector<Chart> report_forecasts(const std::vector<RunGroup>& groups, std::int64_t rows,
-                                    std::vector<std::string>& troubles) {
-  std::vector<Chart> charts;
+std::vector<GroupForecast> report_forecasts(const std::vector<RunGroup>& groups, std::int64_t rows,
+                                            std::vector<std::string>& troubles) {
+  std::vector<GroupForecast> forecasts;
   for (const RunGroup& group : groups) {
     const RunRecord& run = group.runs.front();
     if (run.option("task.name") != "series" || !run.finished || RunDirectory(run.directory).is_stream()) continue;
     try {
       const bool best = run.result.text("best.iteration") != "";
       const std::unique_ptr<Trainer> trainer = open_run(run.directory, best);
-      for (Chart& chart : forecast_charts(forecast_of(*trainer, trainer->task().judged_split(), rows), group.name))
-        charts.push_back(std::move(chart));
+      GroupForecast one{.group = group.name, .charts = {}};
+      const Split split = trainer->task().judged_split();
+      const RunForecast forecast = forecast_of(*trainer, split, rows);
+      one.charts = forecast_charts(forecast, group.name);
+      for (Chart& chart : one.charts)
+        chart.caption = fmt::format("Seed {}, the weights that were {}, the last {} rows", run.seed,
+                                    best ? "best on validation" : "last", chart.curves.front().x.size());
+      one.targets = targets_table(*trainer, split, group.name);
+      forecasts.push_back(std::move(one));
     } catch (const std::exception& error) {
       troubles.push_back(fmt::format("no forecast of {} is drawn: {}", run.directory.string(), error.what()));
     }
   }
-  return charts;
+  return forecasts;
 }
 
 }  // namespace throughtime

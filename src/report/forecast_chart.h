@@ -6,6 +6,7 @@
 
 #include "report/chart.h"
 #include "report/groups.h"
+#include "report/report.h"
 #include "train/run/forecast.h"
 
 namespace throughtime {
@@ -25,7 +26,7 @@ std::filesystem::path picture_path(const std::filesystem::path& path, std::size_
 
 /// The forecasts of the first run of each group that is a series and whose data is there; what is missing becomes a
 /// line of `troubles`.
-std::vector<Chart> report_forecasts(const std::vector<RunGroup>& groups, std::int64_t rows,
-                                    std::vector<std::string>& troubles);
+std::vector<GroupForecast> report_forecasts(const std::vector<RunGroup>& groups, std::int64_t rows,
+                                            std::vector<std::string>& troubles);
 
 }  // namespace throughtime

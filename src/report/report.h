@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "report/groups.h"
+#include "report/curves.h"
 
 namespace throughtime {
 
@@ -30,15 +30,34 @@ struct ReportPicture {
   std::string svg;
 };
 
+/// The forecasts of the first run of a group: a picture and its residuals for each target, and how each one scores
+/// beside simple forecasts.
+struct GroupForecast {
+  std::string group;
+  std::vector<Chart> charts;
+  ReportTable targets = {};
+};
+
+/// What is to be said about runs that can be compared: those of one question (report/questions.h).
+struct ReportSection {
+  std::string title;
+  std::string finding = {};              // what came out, in a sentence
+  std::vector<ReportTable> tables = {};  // the first one comes before the pictures
+  std::string csv = {};                  // the results as a file
+  std::vector<ReportPicture> confusions = {};
+  std::vector<Chart> forecasts = {};
+  std::vector<Chart> figures = {};
+  std::string not_drawn = {};  // which curves are left out, and why
+};
+
 /// All that is to be said about some runs, in no format yet.
 struct Report {
   std::string title;
   std::string made_by;  // version and commit of the program
-  std::vector<std::string> troubles;
-  std::vector<ReportTable> tables;
-  std::vector<Chart> figures;
-  std::vector<ReportPicture> confusions = {};
-  std::vector<ReportAppendix> appendices;
+  std::vector<std::string> troubles = {};
+  std::vector<ReportSection> sections = {};
+  std::vector<ReportTable> tables = {};  // about all of them
+  std::vector<ReportAppendix> appendices = {};
 };
 
 struct ReportOptions {
@@ -48,7 +67,7 @@ struct ReportOptions {
   XAxis x = XAxis::iteration;             // what the curves are drawn over
   bool log = false;                       // logarithmic axes for all figures, not only for those that need one
   bool figures = true;
-  std::vector<Chart> forecasts = {};  // pictures that come first, and what is to be said about them
+  std::vector<GroupForecast> forecasts = {};
   std::vector<std::string> troubles = {};
 };
 
@@ -59,12 +78,9 @@ Report make_report(const std::vector<RunGroup>& groups, const ReportOptions& opt
 /// One picture of each metric, with all groups; refuses a metric that no run has, and an axis that none can tell.
 std::vector<Chart> make_figures(const std::vector<RunGroup>& groups, const ReportOptions& options);
 
-/// One page without anything outside of it. Without gnuplot it has everything but its pictures and says what to
-/// install.
+/// One page without anything outside of it, with the numbers of its tables and pictures as files to save. Without
+/// gnuplot it has everything but its pictures and says what to install.
 std::string html_of(const Report& report);
 /// The tables of a report; it has no pictures.
 std::string markdown_of(const Report& report);
-/// One row for each run with what its result says.
-std::string csv_of(const std::vector<RunGroup>& groups);
-
 }  // namespace throughtime

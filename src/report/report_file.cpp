@@ -1,6 +1,7 @@
 #include "report/report_file.h"
 
 #include "core/files.h"
+#include "report/downloads.h"
 #include "throughtime/error.h"
 
 namespace throughtime {

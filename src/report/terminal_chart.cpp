@@ -18,6 +18,7 @@ namespace throughtime {
 namespace {
 
 constexpr int no_colour = -1, faint_colour = 244, muted_colour = 245;
+constexpr const char* spot_sign = "◆";
 constexpr int narrowest = 20, lowest = 6;
 constexpr int fewest_plot_rows = 4;
 
@@ -96,14 +97,18 @@ struct Look {
 
 std::vector<Look> looks_of(const Chart& chart, bool colour) {
   static constexpr std::string_view marks = "123456789abcdefghijklmnopqrstuvwxyz";
-  const auto count = elements(
-      std::count_if(chart.curves.begin(), chart.curves.end(), [](const Curve& curve) { return !curve.faint; }));
+  const auto count = elements(std::count_if(chart.curves.begin(), chart.curves.end(),
+                                            [](const Curve& curve) { return !curve.faint && !curve.dashed; }));
   const bool marked = count > 1 && (!colour || count > palette.size());
   std::vector<Look> looks;
   std::size_t next = 0;
   for (const Curve& curve : chart.curves) {
     if (curve.faint) {
       looks.push_back({colour ? faint_colour : no_colour, ""});
+      continue;
+    }
+    if (curve.dashed) {
+      looks.push_back({colour ? muted_colour : no_colour, ""});
       continue;
     }
     looks.push_back({colour ? palette[next % palette.size()].terminal : no_colour,
@@ -131,11 +136,21 @@ void draw_curve(Canvas& canvas, const Curve& curve, const std::vector<Stretch>& 
   for (const Stretch& stretch : stretches)
     for (std::size_t i = 0; i < stretch.x.size(); ++i) {
       const int across = canvas.dot_across(stretch.x[i]), up = canvas.dot_up(stretch.y[i]);
-      if (curve.points || i == 0)
+      if (curve.points || curve.dashed || i == 0)
         canvas.dot(across, up, colour);
       else
         canvas.line(canvas.dot_across(stretch.x[i - 1]), canvas.dot_up(stretch.y[i - 1]), across, up, colour);
     }
+}
+
+void draw_spots(Canvas& canvas, const Curve& curve, const Axis& x, const Axis& y, int colour) {
+  for (const Spot& spot : curve.chosen) {
+    const double across = x.position(spot.x), up = y.position(spot.y);
+    if (!(across >= 0 && across <= 1 && up >= 0 && up <= 1)) continue;
+    Cell& cell = canvas.cell(canvas.dot_across(across) / 2, canvas.row_of(up));
+    cell.mark = spot_sign;
+    cell.colour = colour;
+  }
 }
 
 /// Puts the curve's letter on it at three places; those of other curves are elsewhere.
@@ -180,6 +195,7 @@ void draw(Canvas& canvas, const Chart& chart, const Axis& x, const Axis& y, bool
       cell.colour = colour ? muted_colour : no_colour;
     }
   }
+  for (std::size_t i = 0; i < looks.size(); ++i) draw_spots(canvas, chart.curves[i], x, y, looks[i].colour);
 }
 
 /// Names of curves and reference lines in lines of at most `columns`.
@@ -192,7 +208,11 @@ std::vector<std::string> legend_lines(const Chart& chart, int columns, bool colo
   const std::vector<Look> looks = looks_of(chart, colour);
   for (std::size_t i = 0; i < looks.size(); ++i)
     if (!chart.curves[i].faint && !chart.curves[i].label.empty())
-      entries.push_back({looks[i].mark.empty() ? "━━" : looks[i].mark, chart.curves[i].label, looks[i].colour});
+      entries.push_back({!looks[i].mark.empty()   ? looks[i].mark
+                         : chart.curves[i].dashed ? "··"
+                                                  : "━━",
+                         chart.curves[i].label, looks[i].colour});
+  if (has_chosen(chart)) entries.push_back({spot_sign, chosen_label, muted_colour});
   for (const ReferenceLine& reference : chart.references)
     entries.push_back({"╌╌", fmt::format("{} ({})", reference.label, short_number(reference.y)), muted_colour});
 
@@ -255,7 +275,7 @@ Surroundings surroundings_of(const Chart& chart, int columns, int rows, bool col
   if (!chart.title.empty() && fits(1)) take(result.above, cut_to(printable(chart.title), width));
   if (fits(legend.size()))
     for (const std::string& line : legend) take(result.above, line);
-  if (!chart.y_label.empty() && fits(1)) take(result.above, cut_to(printable(chart.y_label), width));
+  if (!chart.y_label.empty() && fits(1)) take(result.above, cut_to(printable(noted_y_label(chart)), width));
   if (!chart.x_label.empty() && fits(1)) {
     const std::string label = cut_to(printable(chart.x_label), width);
     take(result.below, std::string(width - text_width(label), ' ') + label);

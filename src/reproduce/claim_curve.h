@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/groups.h"
+#include "report/curves.h"
 #include "reproduce/stored.h"
 
 namespace throughtime {

@@ -75,12 +75,13 @@ Report make_report(const Undertaking& task, const Reproduction& reproduction) {
     tables.back().title = fmt::format("{}. {}", i + 1, claim.says);
     tables.push_back(values_table(spec, claim, stored));
   }
-  report.tables.insert(report.tables.begin(), tables.begin(), tables.end());
-  std::vector<Chart> figures = claim_charts(spec, stored, groups);
-  for (const Chart& other : report.figures)
-    if (std::none_of(figures.begin(), figures.end(), [&](const Chart& one) { return same_curves(one, other); }))
-      figures.push_back(other);
-  report.figures = std::move(figures);
+  const std::vector<Chart> figures = claim_charts(spec, stored, groups);
+  for (ReportSection& section : report.sections)
+    std::erase_if(section.figures, [&](const Chart& other) {
+      return std::any_of(figures.begin(), figures.end(), [&](const Chart& one) { return same_curves(one, other); });
+    });
+  report.sections.insert(report.sections.begin(),
+                         ReportSection{.title = "Claims", .tables = std::move(tables), .figures = figures});
   return report;
 }
 

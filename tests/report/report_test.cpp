@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 
+#include "report/downloads.h"
 #include "report/report_file.h"
 #include "report/run_writer.h"
 #include "report/support.h"
@@ -24,6 +26,13 @@ std::vector<RunGroup> some_groups(const ScratchDirectory& scratch) {
           scratch, fmt::format("{}-{}", learner, seed),
           {.learner = learner, .seed = seed, .test = seed + (learner == "fptt" ? 0.5 : 0), .losses = {4, 3, 2.5}});
   return group_runs(read_runs({scratch.path().string()}));
+}
+
+const ReportTable& table_named(const ReportSection& section, const std::string& title) {
+  const auto found = std::find_if(section.tables.begin(), section.tables.end(),
+                                  [&](const ReportTable& table) { return table.title == title; });
+  if (found == section.tables.end()) throw std::runtime_error("no table " + title);
+  return *found;
 }
 
 TEST(Page, HasResultsComparisonsCostsDifferencesAndConfigurations) {
@@ -46,15 +55,88 @@ TEST(Page, TheTestOfTheWeightsThatValidationChoseIsTheResult) {
     write_run(scratch, fmt::format("fptt-{}", seed), {.learner = "fptt", .seed = seed, .test = 2.0 * seed});
   }
   const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {.figures = false});
-  const std::vector<std::string>& bptt = report.tables[0].rows[0];
-  EXPECT_EQ(report.tables[0].columns[5], "test mse");
-  EXPECT_EQ(bptt[5], "3 ± 1");
-  EXPECT_EQ(report.tables[0].columns[6], "test mse, last weights");
-  EXPECT_EQ(bptt[6], "11 ± 1");
-  EXPECT_EQ(report.tables[0].rows[1][5], "4 ± 2") << "without validations the last weights are all there is";
+  ASSERT_EQ(report.sections.size(), 1u);
+  const ReportTable& results = report.sections[0].tables[0];
+  EXPECT_EQ((std::vector<std::string>(results.columns.begin(), results.columns.begin() + 6)),
+            (std::vector<std::string>{"run", "test mse", "naive", "x naive", "seeds", "last weights"}));
+  EXPECT_EQ(results.rows[0][1], "3 ± 1");
+  EXPECT_EQ(results.rows[0][2], "0.167") << "the baseline stands next to the result";
+  EXPECT_EQ(results.rows[0][3], "18 ± 6") << "and so does the skill: 3 / 0.167";
+  EXPECT_EQ(results.rows[0][5], "11 ± 1");
+  EXPECT_EQ(results.rows[1][1], "4 ± 2") << "without validations the last weights are all there is";
   // The t tests are of the same numbers: 4 - 3, not 4 - 11.
-  EXPECT_TRUE(report.tables[1].rows[0][1].starts_with("1 ±")) << report.tables[1].rows[0][1];
-  EXPECT_TRUE(report.tables[1].rows[0][5].starts_with("1 ±")) << report.tables[1].rows[0][5];
+  const ReportTable& tests = table_named(report.sections[0], "Compared with bptt");
+  EXPECT_TRUE(tests.rows[0][1].starts_with("1 ±")) << tests.rows[0][1];
+  EXPECT_TRUE(tests.rows[0][5].starts_with("1 ±")) << tests.rows[0][5];
+}
+
+TEST(Page, HasASectionForEachTaskAndComparesNothingAcrossThem) {
+  ScratchDirectory scratch;
+  for (const int seed : {1, 2})
+    for (const int length : {20, 40})
+      for (const std::string learner : {"bptt", "fptt"})
+        write_run(scratch, fmt::format("{}-{}/{}", learner, length, seed),
+                  {.learner = learner, .seed = seed, .question = fmt::format("length = {}", length)});
+  const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {});
+  ASSERT_EQ(report.sections.size(), 2u);
+  EXPECT_EQ(report.sections[0].title, "Task: add (length=20)");
+  EXPECT_EQ(report.sections[1].title, "Task: add (length=40)");
+  for (const ReportSection& section : report.sections) {
+    EXPECT_EQ(section.tables[0].rows.size(), 2u);
+    const ReportTable& tests = table_named(section, "Compared with " + section.tables[0].rows[0][0]);
+    EXPECT_EQ(tests.rows.size(), 1u) << "one test within a task";
+    ASSERT_FALSE(section.figures.empty());
+    EXPECT_EQ(section.figures[0].curves.size(), 2u) << "never two tasks on one axis";
+  }
+  const std::string html =
+      html_of({.title = "r", .sections = {{.title = "One", .finding = "a < b."}, {.title = "Two", .finding = "c."}}});
+  EXPECT_NE(html.find("<a href=\"#section-2\">Two</a>: c."), std::string::npos);
+  EXPECT_LT(html.find("a &lt; b."), html.find("<section")) << "what was found is on top";
+}
+
+TEST(Page, SaysWhenAndHowEachRunWasMade) {
+  ScratchDirectory scratch;
+  for (const int seed : {1, 2}) {
+    write_run(scratch, fmt::format("bptt-{}", seed), {.seed = seed});
+    scratch.write(fmt::format("bptt-{}/environment.json", seed),
+                  fmt::format("{{\"version\":\"1\",\"started\":\"2026-05-0{0} 10:00:00\",\"command\":\"train "
+                              "a.toml --set train.seed={0}\"}}\n",
+                              seed));
+  }
+  const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {.figures = false});
+  EXPECT_EQ(report.tables[0].columns, (std::vector<std::string>{"run", "seed", "started", "command"}));
+  EXPECT_EQ(report.tables[0].rows[1],
+            (std::vector<std::string>{"bptt-2", "2", "2026-05-02 10:00:00", "train a.toml --set train.seed=2"}));
+  ASSERT_EQ(report.appendices.size(), 2u) << "one configuration, and one environment in spite of two command lines";
+  EXPECT_EQ(report.appendices[1].entries, (Entries{{"version", "1"}}));
+}
+
+TEST(Page, DrawsNoCurveTwice) {
+  ScratchDirectory scratch;
+  write_run(scratch, "a", {});
+  testing::write_text(scratch / "a/metrics.jsonl",
+                      "{\"iteration\":10,\"validation_loss\":4,\"validation_mse\":4,\"validation_rmse\":2,"
+                      "\"validation_mae\":3}\n{\"iteration\":20,\"validation_loss\":1,\"validation_mse\":1,"
+                      "\"validation_rmse\":1,\"validation_mae\":1}\n");
+  const std::vector<RunGroup> groups = group_runs(read_runs({(scratch / "a").string()}));
+  const ReportSection section = make_report(groups, {}).sections[0];
+  std::vector<std::string> titles;
+  for (const Chart& figure : section.figures) titles.push_back(figure.title);
+  EXPECT_EQ(titles, (std::vector<std::string>{"validation mse", "validation mae"}));
+  EXPECT_NE(section.not_drawn.find("validation rmse (as validation mse), validation loss (as validation mse)"),
+            std::string::npos)
+      << section.not_drawn;
+  EXPECT_EQ(make_figures(groups, {.metrics = {"validation_loss"}}).size(), 1u) << "but for those that were asked for";
+}
+
+TEST(Page, HasItsNumbersAsFiles) {
+  if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
+  ScratchDirectory scratch;
+  const std::string html = html_of(make_report(some_groups(scratch), {}));
+  EXPECT_NE(html.find("download=\"Task-add-results.csv\" href=\"data:text/csv;charset=utf-8,group,directory,seed,"),
+            std::string::npos);
+  EXPECT_NE(html.find("download=\"train-loss.csv\" href=\"data:text/csv;charset=utf-8,curve,x,y,low,high%0Abptt,10,4"),
+            std::string::npos);
 }
 
 TEST(Page, AsksForNothingFromOutside) {
@@ -77,7 +159,7 @@ TEST(Page, EscapesNames) {
   EXPECT_NE(html.find("&lt;script&gt;alert(1)"), std::string::npos);
 }
 
-TEST(Page, HasAFigureForEveryMetricAndOneOverTime) {
+TEST(Page, HasAFigureForEveryMetricAndOneOverTimeToCompare) {
   if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
   ScratchDirectory scratch;
   const std::string html = html_of(make_report(some_groups(scratch), {}));
@@ -92,23 +174,22 @@ TEST(Page, ManyGroupsGetSeveralFiguresAndARowEachInTheTableOfDifferences) {
   const std::vector<RunGroup> groups = group_runs(read_runs({scratch.path().string()}));
   ASSERT_EQ(groups.size(), 14u);
   const Report report = make_report(groups, {.metrics = {"train_loss"}});
-  ASSERT_EQ(report.figures.size(), 2u);
-  EXPECT_EQ(report.figures[0].title, "train loss (runs 1 to 12 of 14)");
-  EXPECT_EQ(report.figures[0].curves.size(), 12u);
-  EXPECT_EQ(report.figures[1].curves.size(), 2u);
+  const std::vector<Chart>& figures = report.sections.at(0).figures;
+  ASSERT_EQ(figures.size(), 2u);
+  EXPECT_EQ(figures[0].title, "train loss (runs 1 to 12 of 14)");
+  EXPECT_EQ(figures[0].curves.size(), 12u);
+  EXPECT_EQ(figures[1].curves.size(), 2u);
   EXPECT_EQ(make_figures(groups, {.metrics = {"train_loss"}}).front().curves.size(), 14u) << "a picture file: all";
-  const auto differences = std::find_if(report.tables.begin(), report.tables.end(),
-                                        [](const ReportTable& table) { return table.title == "What was different"; });
-  ASSERT_NE(differences, report.tables.end());
-  EXPECT_EQ(differences->columns, (std::vector<std::string>{"run", "learner.name"}));
-  EXPECT_EQ(differences->rows.size(), 14u);
-  EXPECT_TRUE(make_report(groups, {.figures = false}).figures.empty());
+  const ReportTable& differences = table_named(report.sections[0], "What was different");
+  EXPECT_EQ(differences.columns, (std::vector<std::string>{"run", "learner.name"}));
+  EXPECT_EQ(differences.rows.size(), 14u);
+  EXPECT_TRUE(make_report(groups, {.figures = false}).sections[0].figures.empty());
 }
 
 TEST(Page, CaptionsStandBelowTheirFigures) {
   if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
   const Chart chart{.title = "t", .curves = {{.label = "a", .x = {1, 2}, .y = {1, 2}}}, .caption = "a < b"};
-  EXPECT_NE(html_of({.title = "r", .tables = {{}}, .figures = {chart}}).find("<figcaption>a &lt; b</figcaption>"),
+  EXPECT_NE(html_of({.title = "r", .sections = {{.title = "s", .figures = {chart}}}}).find("<figcaption>a &lt; b. <a"),
             std::string::npos);
 }
 
@@ -161,7 +242,7 @@ TEST(Markdown, HasTheTablesWithNamesEscaped) {
   write_run(scratch, "a|b*c", {});
   const std::string text = markdown_of(make_report(group_runs(read_runs({scratch.path().string()})), {}));
   EXPECT_NE(text.find("| a\\|b\\*c |"), std::string::npos) << text;
-  EXPECT_NE(text.find("## Memory and time"), std::string::npos);
+  EXPECT_NE(text.find("### Memory and time"), std::string::npos);
 }
 
 TEST(Csv, HasARowForEveryRun) {

@@ -1,13 +1,16 @@
 #include "train/run/environment.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <hwy/highway.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <toml++/toml.h>
 
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <thread>
 
 #include "core/instructions.h"
@@ -46,6 +49,25 @@ std::string system_name() {
   return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
 }
 
+std::string now_text() { return fmt::format("{:%Y-%m-%d %H:%M:%S}", fmt::gmtime(std::time(nullptr))); }
+
+/// A word as a shell reads it back.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
+/// The command line of this process; empty where the system does not tell.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text;
+  for (std::string word; std::getline(file, word, '\0');) text += (text.empty() ? "" : " ") + shell_word(word);
+  return text;
+}
+
 }  // namespace
 
 std::string version() { return THROUGHTIME_VERSION; }
@@ -61,6 +83,8 @@ std::string environment_json(const RunPlan& plan) {
   const nlohmann::ordered_json environment = {
       {"version", version()},
       {"commit", commit()},
+      {"started", now_text()},
+      {"command", command_line()},
       {"compiler", compiler()},
       {"system", system_name()},
       {"processor", processor()},
@@ -77,7 +101,7 @@ std::string environment_json(const RunPlan& plan) {
                                       NLOHMANN_JSON_VERSION_PATCH)},
         {"toml++", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)}}},
   };
-  return environment.dump(2) + "\n";
+  return environment.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace throughtime

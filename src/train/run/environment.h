@@ -13,7 +13,8 @@ std::string version();
 std::string commit();
 /// Largest resident memory of this process so far, in bytes.
 std::size_t peak_memory_bytes();
-/// What a run was made with, as JSON: version, commit, compiler, processor, instruction set, threads, libraries.
+/// What a run was made with, as JSON: version, commit, the time (UTC), the command line of this process, compiler,
+/// processor, instruction set, threads, libraries.
 std::string environment_json(const RunPlan& plan);
 
 }  // namespace throughtime

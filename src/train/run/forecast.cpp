@@ -1,6 +1,7 @@
 #include "train/run/forecast.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include "tasks/forecast_band.h"
@@ -47,11 +48,15 @@ RunForecast forecast_of(Trainer& trainer, Split split, std::int64_t rows) {
   RunForecast result{.split = split_name(split), .targets = {}, .levels = {}};
   if (band.any()) result.levels = band.levels();
   for (std::size_t i = 0; i < view->targets().size(); ++i) {
-    ForecastCurve curve{.target = view->targets()[i], .row = {}, .truth = {}, .forecast = {}, .low = {}, .high = {}};
+    ForecastCurve curve{
+        .target = view->targets()[i], .row = {}, .truth = {}, .forecast = {}, .naive = {}, .low = {}, .high = {}};
     for (std::size_t k = first; k < said.size(); ++k) {
       const std::int64_t step = said[k].step;
       curve.row.push_back(static_cast<double>(view->row(split, step) + curve.target.horizon));
       curve.truth.push_back(view->level(split, step, i));
+      if (curve.target.horizon > 0)
+        curve.naive.push_back(step < curve.target.horizon ? std::numeric_limits<double>::quiet_NaN()
+                                                          : view->level(split, step - curve.target.horizon, i));
       curve.forecast.push_back(said[k].numbers[i * each]);
       if (!band.any()) continue;
       curve.low.push_back(said[k].numbers[i * each + 1]);

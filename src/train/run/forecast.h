@@ -15,7 +15,8 @@ struct ForecastCurve {
   ForecastTarget target;
   std::vector<double> row;  // of the recording, where the target lies
   std::vector<double> truth, forecast;
-  std::vector<double> low, high;  // the lowest and the highest quantile; empty: the head has no band
+  std::vector<double> naive = {};  // the last value that was known; empty at horizon 0, where none is
+  std::vector<double> low, high;   // the lowest and the highest quantile; empty: the head has no band
 };
 
 struct RunForecast {

@@ -104,6 +104,7 @@ std::string result_json(const RunResult& result, const std::string& run) {
                {"cumulative_accuracy", result.cumulative.accuracy},
                {"metric", plan.metric},
                {"baseline", plan.baseline},
+               {"baseline_text", plan.baseline_text},
                {"baselines", Json::object()},
                {"uniform_loss", plan.uniform_loss},
                {"metrics", Json::object()},

@@ -90,9 +90,11 @@ TEST(Recorder, LeavesWhatBelongsToARun) {
   const nlohmann::json environment = nlohmann::json::parse(text_of(directory / "run/environment.json"));
   for (const char* key : {"version", "commit", "processor", "instructions", "threads", "libraries"})
     EXPECT_TRUE(environment.contains(key)) << key;
+  EXPECT_NE(environment.at("command").get<std::string>().find("test_train"), std::string::npos) << "this program";
+  EXPECT_EQ(environment.at("started").get<std::string>().size(), std::string("2026-05-01 10:00:00").size());
   const nlohmann::json line = nlohmann::json::parse(text_of(directory / "run/result.json"));
   for (const char* key : {"task", "learner", "cell", "parameters", "iterations", "seconds", "activation_bytes",
-                          "metrics", "best", "run", "seed"})
+                          "baseline_text", "metrics", "best", "run", "seed"})
     EXPECT_TRUE(line.contains(key)) << key;
   EXPECT_EQ(line.at("metrics").at("test_mse"), result.test->metric);
   EXPECT_EQ(line.at("best").at("validation_loss"), result.best_validation->loss);

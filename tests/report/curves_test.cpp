@@ -1,0 +1,123 @@
+#include "report/curves.h"
+
+#include <gtest/gtest.h>
+
+#include "report/report.h"
+#include "report/run_writer.h"
+#include "report/units.h"
+
+namespace throughtime {
+namespace {
+
+using testing::ScratchDirectory;
+using testing::write_run;
+
+/// One run whose metrics.jsonl is this.
+std::vector<RunGroup> run_with(const ScratchDirectory& scratch, const std::string& metrics) {
+  write_run(scratch, "run", {.best_test = 1});
+  scratch.write("run/metrics.jsonl", metrics);
+  return group_runs({read_run(scratch / "run")});
+}
+
+TEST(ChosenWeights, AreMarkedOnTheCurvesOfTheirRun) {
+  const ScratchDirectory scratch;
+  const std::vector<RunGroup> groups =
+      run_with(scratch,
+               "{\"iteration\":5,\"train_loss\":8,\"epoch\":1}\n{\"iteration\":10,\"validation_mse\":3}\n"
+               "{\"iteration\":15,\"train_loss\":4,\"epoch\":3}\n{\"iteration\":20,\"validation_mse\":4}\n"
+               "{\"iteration\":25,\"gradient_norm\":1}\n");
+  const auto spots = [&](const std::string& metric, XAxis x = XAxis::iteration) {
+    return chart_of(groups, metric, 1, false, x).curves.at(0).chosen;
+  };
+  ASSERT_EQ(spots("validation_mse").size(), 1u);
+  EXPECT_EQ(spots("validation_mse")[0].x, 10);
+  EXPECT_EQ(spots("validation_mse")[0].y, 3);
+  EXPECT_EQ(spots("train_loss").at(0).y, 6) << "between two reports it lies on the line between them";
+  EXPECT_EQ(spots("validation_mse", XAxis::epoch).at(0).x, 2);
+  EXPECT_TRUE(spots("gradient_norm").empty());
+}
+
+TEST(ChosenWeights, AreNoneWhereNothingWasValidated) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "run", {});
+  EXPECT_FALSE(has_chosen(chart_of(group_runs({read_run(scratch / "run")}), "train_loss", 1, false)));
+}
+
+TEST(NaiveBaseline, IsADashedLineInTheChartOfItsMetric) {
+  const ScratchDirectory scratch;
+  const Chart chart =
+      chart_of(run_with(scratch, "{\"iteration\":10,\"test_mse\":3}\n{\"iteration\":20,\"test_mse\":2}\n"), "test_mse",
+               1, false);
+  ASSERT_EQ(chart.references.size(), 1u);
+  EXPECT_EQ(chart.references[0].label, "naive baseline");
+  EXPECT_EQ(chart.references[0].y, 0.167);
+}
+
+TEST(NaiveBaseline, OfAStreamIsADashedCurveAndHasNoChartOfItsOwn) {
+  const ScratchDirectory scratch;
+  std::string lines;
+  for (const int row : {100, 200})
+    lines += fmt::format("{{\"rows\":{0},\"rolling_mse\":{1},\"naive_rolling_mse\":{2}}}\n", row, row / 100, row / 50);
+  const std::vector<RunGroup> groups = run_with(scratch, lines);
+  const Chart chart = chart_of(groups, "rolling_mse", 1, false);
+  ASSERT_EQ(chart.curves.size(), 2u);
+  EXPECT_EQ(chart.curves[1].label, "naive forecast");
+  EXPECT_TRUE(chart.curves[1].dashed);
+  EXPECT_EQ(chart.curves[1].y, (std::vector<double>{2, 4}));
+  EXPECT_TRUE(chart.references.empty());
+  EXPECT_EQ(drawn_metrics(groups), (std::vector<std::string>{"rolling_mse"}));
+}
+
+TEST(RetoldCurves, AreThoseOfOneSplitOnAnotherScale) {
+  const ScratchDirectory scratch;
+  const std::vector<RunGroup> groups =
+      run_with(scratch,
+               "{\"iteration\":10,\"validation_loss\":1,\"validation_perplexity\":2.718281828,\"validation_x\":1,"
+               "\"train_loss\":1}\n"
+               "{\"iteration\":20,\"validation_loss\":2,\"validation_perplexity\":7.389056099,\"validation_x\":1.5,"
+               "\"train_loss\":2}\n");
+  const auto retold =
+      retold_metrics(groups, {"validation_perplexity", "validation_loss", "validation_x", "train_loss"});
+  ASSERT_EQ(retold.size(), 1u);
+  EXPECT_EQ(retold[0], (std::pair<std::string, std::string>{"validation_loss", "validation_perplexity"}));
+}
+
+TEST(RetoldCurves, AreNoneWhereOnlyOneRunHasThemBoth) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.learner = "bptt"});
+  write_run(scratch, "b", {.learner = "fptt"});
+  scratch.write("a/metrics.jsonl",
+                "{\"iteration\":1,\"validation_a\":1,\"validation_b\":1}\n{\"iteration\":2,\"validation_a\":2,"
+                "\"validation_b\":2}\n");
+  scratch.write("b/metrics.jsonl", "{\"iteration\":1,\"validation_a\":1}\n{\"iteration\":2,\"validation_a\":2}\n");
+  EXPECT_TRUE(
+      retold_metrics(group_runs(read_runs({scratch.path().string()})), {"validation_a", "validation_b"}).empty());
+}
+
+TEST(Units, AreThoseOfTheRun) {
+  RunRecord run;
+  run.config = {{"task.name", "series"}, {"task.series.standardise", "true"}};
+  EXPECT_EQ(unit_of("validation_mse", run), "scaled");
+  EXPECT_EQ(unit_of("test_original_rmse", run), "units of the file");
+  EXPECT_EQ(unit_of("train_loss", run), "scaled");
+  run.config[1].second = "false";
+  EXPECT_EQ(unit_of("validation_mse", run), "units of the file, squared");
+  EXPECT_EQ(unit_of("validation_mae", run), "units of the file");
+  run.config[0].second = "add";
+  EXPECT_EQ(unit_of("validation_mse", run), "") << "generated numbers have none";
+  EXPECT_EQ(unit_of("validation_accuracy", run), "share of answers");
+  EXPECT_EQ(unit_of("truncation", run), "steps");
+  run.result.entries = {{"metric", "accuracy"}};
+  EXPECT_EQ(unit_of("validation_loss", run), "nats");
+}
+
+TEST(Units, OfAStreamAreThoseOfItsColumnsWhateverTheModelReads) {
+  RunRecord run;
+  run.counter = "row";
+  run.config = {{"task.name", "series"}, {"task.series.standardise", "true"}};
+  EXPECT_EQ(unit_of("naive_rolling_mse", run), "units of the file, squared");
+  EXPECT_EQ(unit_of("loss", run), "scaled");
+}
+
+}  // namespace
+}  // namespace throughtime

@@ -1,0 +1,142 @@
+#include "report/findings.h"
+
+#include <gtest/gtest.h>
+
+#include "report/questions.h"
+#include "report/run_writer.h"
+
+namespace throughtime {
+namespace {
+
+using testing::ScratchDirectory;
+using testing::write_run;
+
+std::vector<RunGroup> groups_of(const ScratchDirectory& scratch) {
+  return group_runs(read_runs({scratch.path().string()}));
+}
+
+TEST(Finding, SaysHowManyTimesTheNaiveErrorIsLeftTheBestFirst) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.learner = "bptt", .test = 0.97, .naive = 1});
+  write_run(scratch, "b", {.learner = "fptt", .test = 0.93, .naive = 1});
+  EXPECT_EQ(finding(groups_of(scratch)), "FPTT 0.93 x naive, BPTT 0.97 x (test mse; below 1 is better than naive).");
+}
+
+TEST(Finding, IsTheMeanOverSeedsOfEachRunsOwnSkill) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a-1", {.seed = 1, .test = 1, .naive = 2});
+  write_run(scratch, "a-2", {.seed = 2, .test = 3, .naive = 4});
+  const std::vector<RunGroup> groups = groups_of(scratch);
+  EXPECT_EQ(skills(groups[0], "mse"), (std::vector<double>{0.5, 0.75}));
+  EXPECT_EQ(finding(groups), "BPTT 0.625 x naive (test mse; below 1 is better than naive; mean of 2 seeds).");
+}
+
+TEST(Finding, SaysWhatIsNoBetterThanNaive) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.learner = "bptt", .test = 1.5, .naive = 1});
+  EXPECT_TRUE(finding(groups_of(scratch)).ends_with(" That is no better than naive.")) << finding(groups_of(scratch));
+  write_run(scratch, "b", {.learner = "adaptive_tbptt", .test = 1, .naive = 1});
+  EXPECT_EQ(
+      finding(groups_of(scratch)),
+      "adaptive TBPTT 1 x naive, BPTT 1.5 x (test mse; below 1 is better than naive). None is better than naive.");
+  write_run(scratch, "c", {.learner = "fptt", .test = 0.5, .naive = 1});
+  EXPECT_TRUE(finding(groups_of(scratch)).ends_with(" 2 of 3 are no better than naive."));
+}
+
+TEST(Finding, OfWhatIsBetterWhenLargerHasNaiveBesideIt) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {});
+  scratch.write("a/result.json",
+                "{\"metric\":\"accuracy\",\"baseline\":0.25,\"metrics\":{\"test_accuracy\":0.9},\"best\":{}}\n");
+  EXPECT_EQ(finding(groups_of(scratch)), "BPTT 0.9, naive 0.25 (test accuracy, share of answers; more is better).");
+  EXPECT_EQ(skill_kind(groups_of(scratch), "accuracy"), SkillKind::beside);
+}
+
+TEST(Finding, OfNegativeNumbersIsNoRatio) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.test = -1, .naive = 0.5});
+  EXPECT_EQ(skill_kind(groups_of(scratch), "mse"), SkillKind::beside);
+}
+
+TEST(Finding, OfManyRunsNamesTheBestAndTheWorst) {
+  const ScratchDirectory scratch;
+  for (int i = 1; i <= 8; ++i)
+    write_run(scratch, fmt::format("run-{}x", i),
+              {.learner = "bptt", .test = 0.1 * i, .question = "length = 20\nx = 1", .naive = 1});
+  for (int i = 1; i <= 8; ++i)
+    scratch.write(fmt::format("run-{}x/config.toml", i),
+                  fmt::format("[task]\nname = \"add\"\n\n[model]\nhidden = {}\n", i));
+  const std::string text = finding(groups_of(scratch));
+  EXPECT_TRUE(text.starts_with("run-1x 0.1 x naive, run-2x 0.2 x, run-3x 0.3 x, 4 more up to run-8x 0.8 x (")) << text;
+}
+
+TEST(Finding, WithoutATestSaysSo) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {});
+  std::filesystem::remove(scratch / "a/result.json");
+  EXPECT_EQ(finding(groups_of(scratch)), "No run has a test result yet.");
+}
+
+/// A run of the series task with these options of it.
+void write_series(const ScratchDirectory& scratch, const std::string& name, const std::string& options) {
+  write_run(scratch, name, {});
+  scratch.write(name + "/config.toml", "[task]\nname = \"series\"\ndata = '" + name +
+                                           "'\n\n[task.series]\nevaluation_columns = 0\n" + options);
+}
+
+TEST(Questions, OfAnotherHorizonAreOthers) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "horizon = [1]\nlength = 96\n");
+  write_series(scratch, "b", "horizon = [24]\nlength = 96\n");
+  const std::vector<Question> questions = by_question(groups_of(scratch));
+  ASSERT_EQ(questions.size(), 2u);
+  EXPECT_EQ(questions[0].name, "series (horizon=[1])");
+  EXPECT_EQ(questions[1].name, "series (horizon=[24])");
+}
+
+TEST(Questions, AreTheSameWhateverTheModelSeesOfTheData) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "horizon = [1]\nlength = 96\ninputs = [\"x\"]\ndifference = false\n");
+  write_series(scratch, "b", "horizon = [1]\nlength = 48\ninputs = [\"x\", \"y\"]\ndifference = true\n");
+  const std::vector<Question> questions = by_question(groups_of(scratch));
+  ASSERT_EQ(questions.size(), 1u);
+  EXPECT_EQ(questions[0].name, "series");
+  EXPECT_EQ(questions[0].groups.size(), 2u);
+}
+
+TEST(Questions, TheLengthOfASequenceIsPartOfOneButNotThatOfAWindow) {
+  const ScratchDirectory scratch;
+  for (const int length : {10, 20}) {
+    write_run(scratch, fmt::format("add-{}x", length),
+              {.question = fmt::format("[task.add]\nlength = {}\nhistory = 10", length)});
+    write_run(scratch, fmt::format("cycle-{}x", length), {});
+    scratch.write(
+        fmt::format("cycle-{}x/config.toml", length),
+        fmt::format("[task]\nname = \"cycle_world\"\n\n[task.cycle_world]\nlength = {}\nsteps = 10\n", length));
+  }
+  const std::vector<Question> questions = by_question(groups_of(scratch));
+  ASSERT_EQ(questions.size(), 3u);
+  EXPECT_EQ(questions[0].name, "add (length=10)");
+  EXPECT_EQ(questions[2].name, "cycle_world");
+}
+
+TEST(Questions, OfAStreamIsNotThatOfARecording) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "horizon = [1]\n");
+  write_series(scratch, "b", "horizon = [1]\n");
+  scratch.write("b/metrics.jsonl", "{\"rows\":10,\"rolling_mse\":3}\n{\"rows\":20,\"rolling_mse\":2}\n");
+  scratch.write("b/config.toml", testing::text_of(scratch / "b/config.toml") + "\n[stream]\nslots = 1\n");
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u);
+}
+
+TEST(Questions, OfRunsThatDoNotTellAreNotKnown) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {});
+  std::filesystem::remove(scratch / "a/config.toml");
+  const std::vector<Question> questions = by_question(groups_of(scratch));
+  ASSERT_EQ(questions.size(), 1u);
+  EXPECT_FALSE(questions[0].known);
+}
+
+}  // namespace
+}  // namespace throughtime
