@@ -11,7 +11,6 @@ WeightAverage::WeightAverage(Engine& engine, const OptimizerConfig& config, std:
   if (config.average == Averaging::off) return;
   mean_ = engine.allocate(size);
   recent_.reserve(forgiven() + 1);
-  if (config.average == Averaging::always) since_ = 0;
 }
 
 std::size_t WeightAverage::forgiven() const {
@@ -19,7 +18,10 @@ std::size_t WeightAverage::forgiven() const {
 }
 
 void WeightAverage::follow(Buffer weights, std::int64_t step) {
-  if (!mean_ || since_ < 0) return;
+  if (!mean_) return;
+  // The optimizer may have steps of an earlier training behind it, which are not of this mean.
+  if (config_.average == Averaging::always && since_ < 0) since_ = step - 1;
+  if (since_ < 0) return;
   const std::int64_t averaged = step - since_ - config_.average_from;
   if (averaged <= 1) return engine_->copy(weights, mean_);
   const double share = 1 / static_cast<double>(averaged);

@@ -98,6 +98,18 @@ TEST_P(AverageOfWeights, IsTheMeanOfTheWeightsSinceItBegan) {
     }
 }
 
+TEST_P(AverageOfWeights, LeavesOutTheStepsOfAnEarlierTraining) {
+  const auto engine = make_engine(small_model(), {.name = GetParam()});
+  WeightAverage average(*engine, {.average_from = 0, .average = Averaging::always}, 2);
+  const Buffer weights = engine->allocate(2);
+  EXPECT_FALSE(average.mean(100));
+  for (const std::int64_t step : {101, 102}) {
+    engine->write(weights, step == 101 ? std::vector<double>{1, -2} : std::vector<double>{3, 4});
+    average.follow(weights, step);
+  }
+  EXPECT_EQ(engine->Engine::read(average.mean(102)), (std::vector<double>{2, 1}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, AverageOfWeights, ::testing::Values("reference", "cpu"),
                          [](const auto& info) { return info.param; });
 
