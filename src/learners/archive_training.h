@@ -4,9 +4,8 @@
 
 namespace throughtime {
 
-/// Shows what training is made of, each part under its name: the parameters, their optimizer and average, the learner,
-/// the schedule of the rate.
-inline void archive_training(Archive& archive, Trainee& trainee, Learner& learner, Schedule& schedule) {
+/// Shows what training is made of, each part under its name: the parameters, their optimizer and average, the learner.
+inline void archive_training(Archive& archive, Trainee& trainee, Learner& learner) {
   archive.parameters(trainee.engine, trainee.parameters);
   {
     const Archive::Scope scope(archive, "optimizer");
@@ -16,10 +15,13 @@ inline void archive_training(Archive& archive, Trainee& trainee, Learner& learne
     const Archive::Scope scope(archive, "average");
     trainee.average.archive(archive);
   }
-  {
-    const Archive::Scope scope(archive, "learner");
-    learner.archive(archive);
-  }
+  const Archive::Scope scope(archive, "learner");
+  learner.archive(archive);
+}
+
+/// The same with the schedule of its rate.
+inline void archive_training(Archive& archive, Trainee& trainee, Learner& learner, Schedule& schedule) {
+  archive_training(archive, trainee, learner);
   const Archive::Scope scope(archive, "schedule");
   schedule.archive(archive);
 }

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "learners/archive_training.h"
 #include "throughtime/error.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/weights.h"
@@ -42,16 +43,6 @@ TensorFile read_training(const std::string& path, const std::string& whose) {
   return file;
 }
 
-void archive_all(Archive& archive, Trainee& trainee, Learner& learner) {
-  archive.parameters(trainee.engine, trainee.parameters);
-  {
-    const Archive::Scope scope(archive, "optimizer");
-    trainee.optimizer->archive(archive, trainee.engine);
-  }
-  const Archive::Scope scope(archive, "learner");
-  learner.archive(archive);
-}
-
 }  // namespace
 
 void save_weights(const std::string& path, const Model& model, std::span<const double> parameters) {
@@ -69,7 +60,7 @@ std::vector<double> load_weights(const std::string& path, const Model& model) {
 void save_training(const std::string& path, Trainee& trainee, Learner& learner) {
   TensorFile file = training_file(std::string(learner.name()));
   SavingArchive archive(file);
-  archive_all(archive, trainee, learner);
+  archive_training(archive, trainee, learner);
   write_tensors(path, file);
 }
 
@@ -77,7 +68,7 @@ void load_training(const std::string& path, Trainee& trainee, Learner& learner) 
   read_from(path, [&] {
     const TensorFile file = read_training(path, std::string(learner.name()));
     LoadingArchive archive(file);
-    archive_all(archive, trainee, learner);
+    archive_training(archive, trainee, learner);
   });
 }
 

@@ -28,9 +28,10 @@ Model small_model(int hidden = 3) {
 
 /// Training with all that it needs, on a wave.
 struct Training {
-  explicit Training(const std::string& optimizer = "adam", int truncation = 5, const std::string& engine_name = "cpu")
+  explicit Training(const std::string& optimizer = "adam", int truncation = 5, const std::string& engine_name = "cpu",
+                    Averaging average = Averaging::off)
       : engine(make_engine(model, {.name = engine_name})),
-        trainee(make_trainee(*engine, initialise(model, {}, 1), {.name = optimizer}, {})),
+        trainee(make_trainee(*engine, initialise(model, {}, 1), {.name = optimizer, .average = average}, {})),
         learner(make_learner(TbpttConfig{.preset = TbpttPreset::plain, .truncation = truncation}, trainee, {10, 2})) {
     for (int t = 0; t <= 200; ++t) wave.push_back(static_cast<float>(std::sin(0.4 * t)));
     next.assign(wave.begin() + 1, wave.end());
@@ -111,6 +112,25 @@ TEST(SavedTraining, GoesOnWithTheSameBits) {
     EXPECT_EQ(second.weights(), whole.weights());
     EXPECT_EQ(load_weights(path, first.model), first.weights()) << "its weights can be read alone";
   }
+}
+
+TEST(SavedTraining, KeepsTheAverageOfTheWeights) {
+  const ScratchDirectory scratch;
+  const std::string path = (scratch / "training.safetensors").string();
+  Training whole("sgd", 5, "cpu", Averaging::always), first("sgd", 5, "cpu", Averaging::always),
+      second("sgd", 5, "cpu", Averaging::always);
+  const auto judged = [](Training& training) {
+    return training.engine->Engine::read(
+        evaluated_parameters(training.trainee, {.name = "sgd", .average = Averaging::always}));
+  };
+  whole.learn(0, 8);
+  first.learn(0, 4);
+  save_training(path, first.trainee, *first.learner);
+  load_training(path, second.trainee, *second.learner);
+  EXPECT_EQ(judged(second), judged(first));
+  EXPECT_NE(judged(second), second.weights());
+  second.learn(4, 8);
+  EXPECT_EQ(judged(second), judged(whole));
 }
 
 TEST(SavedTraining, RefusesAnotherOne) {
