@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "core/denormals.h"
 #include "learners/archive_training.h"
@@ -9,6 +10,7 @@
 #include "learners/online/step_ring.h"
 #include "learners/support.h"
 #include "throughtime/error.h"
+#include "throughtime/random.h"
 
 namespace throughtime {
 namespace {
@@ -187,6 +189,7 @@ struct OnlineLearner::Parts {
         needs(stream_needs(given.learner)),
         ring(engine.model(), checked_slots(given.slots), needs.look_back + needs.steps + 1),
         past(ring, given.seed),
+        mask_keys(given.seed, Purpose::positions),
         trainee(make_trainee(engine, first, given.optimizer, given.clip)),
         learner(make_learner(given.learner, trainee, shape())),
         schedule(given.schedule, given.rate),
@@ -197,6 +200,10 @@ struct OnlineLearner::Parts {
         weight(open.size(), 0.0f),
         flag(open.size(), StepFlag::hold) {
     if (given.steps_per_epoch < 1) refuse(speaker, "steps_per_epoch must be at least 1, got {}", given.steps_per_epoch);
+    if (given.optimizer.average == Averaging::non_monotone)
+      refuse(speaker,
+             "optimizer.average = \"non_monotone\" waits for validations, which a stream does not have; set it to "
+             "\"off\" or \"always\"");
     if (!(given.anchor >= 0 && given.anchor <= 1))
       refuse(speaker, "anchor must be between 0 and 1, got {}", given.anchor);
     if (given.anchor > 0) {
@@ -278,6 +285,7 @@ struct OnlineLearner::Parts {
     stretch.sources = ring.sources();
     std::fill(stretch.start.begin(), stretch.start.end(), start);
     stretch.mask_step = start;
+    stretch.mask_key = mask_keys.below(UINT64_MAX, static_cast<std::uint64_t>(start), 0, 0);
     stretch.continues = start > 0;
     const std::int64_t before = learner->updates();
     learner->learn(stretch, rate);
@@ -325,6 +333,7 @@ struct OnlineLearner::Parts {
   StreamNeeds needs;
   StepRing ring;
   PastPlaces past;
+  Random mask_keys;  // a key for each stretch
   Trainee trainee;
   std::unique_ptr<Learner> learner;
   Schedule schedule;

@@ -49,10 +49,6 @@ bool worth_a_line(std::int64_t count) {
 }  // namespace
 
 StreamRun::StreamRun(RunConfig config, bool force) : config_(std::move(config)), parser_(row_layout(config_)) {
-  if (config_.optimizer.rule.average == Averaging::non_monotone)
-    refuse(speaker,
-           "optimizer.average = \"non_monotone\" waits for validations, which a stream does not have; set it to "
-           "\"off\" or \"always\"");
   forecaster_ = std::make_unique<StreamForecaster>(config_);
   directory_ = free_directory(config_, force);
   const Engine& engine = forecaster_->engine();

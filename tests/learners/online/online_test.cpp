@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "support/errors.h"
 #include "support/engine_run.h"
+#include "support/errors.h"
 #include "support/random_problem.h"
 #include "throughtime/forwarding_engine.h"
 
@@ -435,6 +435,37 @@ TEST(OnlineAnchor, IsKeptByACheckpoint) {
   feed(whole, 20, 40);
   feed(resumed, 20, 40);
   EXPECT_EQ(engine->Engine::read(whole.parameters()), other->Engine::read(resumed.parameters()));
+}
+
+/// A mask that stayed would leave some embeddings as they were for ever.
+TEST(OnlineLearner, DrawsNewMasksForEachStretch) {
+  constexpr int vocabulary = 8, width = 2;
+  ModelConfig spec = stack_of("rnn_tanh", {3});
+  spec.input = {.vocabulary = vocabulary, .tokens = TokenInput::embedding, .embedding = width};
+  spec.head = {.name = "softmax", .outputs = vocabulary};
+  spec.dropout.embedding = 0.5;
+  const Model model(spec);
+  const std::vector<double> first = initialise(model, {}, 1);
+  for (const std::uint64_t seed : {1, 2}) {
+    const auto engine = make_engine(model, {.name = "reference"});
+    OnlineConfig config = tbptt_every_step(1);
+    config.optimizer.name = "sgd";
+    config.seed = seed;
+    OnlineLearner learner(*engine, first, config);
+    for (int row = 0; row < 80; ++row) learner.learn(0, {.token = row % vocabulary}, {.label = (row + 1) % vocabulary});
+    const std::vector<double> now = engine->Engine::read(learner.parameters());
+    const ParameterBlock& embedding = model.parameters().block(model.embedding);
+    for (std::size_t i = embedding.offset; i < embedding.offset + embedding.size(); ++i)
+      EXPECT_NE(now[i], first[i]) << "token " << (i - embedding.offset) / width;
+  }
+}
+
+TEST(OnlineLearner, RefusesAnAverageThatWaitsForValidations) {
+  const Model model(stack_of("rnn_tanh", {2}));
+  const auto engine = make_engine(model, {.name = "reference"});
+  OnlineConfig config = tbptt_every_step(1);
+  config.optimizer.average = Averaging::non_monotone;
+  EXPECT_REFUSED(OnlineLearner(*engine, initialise(model, {}, 1), config), "which a stream does not have");
 }
 
 }  // namespace
