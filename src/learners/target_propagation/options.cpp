@@ -47,7 +47,7 @@ void check_settings(const TargetPropagationConfig& config, const StretchShape& s
       (config.init != StateInit::chain || config.solver == PropagationSolver::alm))
     refuse(speaker, "backward_sweep needs init = chain and a solver other than alm, got {} and {}",
            name_of(config.init), name_of(config.solver));
-  if (config.init == StateInit::persist && (shape.stretches != 1 || shape.examples != 0))
+  if (config.init == StateInit::persist && (shape.stretches != 1 || shape.usual_steps > 0 || shape.examples != 0))
     refuse(speaker,
            "init = persist keeps a state for every block of the data, so that one stretch must be all of it, in every "
            "epoch the same: a task of one recording with a length of at least {} steps, got {}",

@@ -312,6 +312,10 @@ void Trainer::find_epoch() {
   }
   if (iteration_ > plan_.iterations) return;  // nothing is learned any more
   const int rows = config_.train.batch;
+  if (task_->batches(Split::train, rows) == 0) {  // too little data for a batch: make_batch says so
+    epoch_end_ = 1;
+    return;
+  }
   if (iteration_ < epoch_begin_) epoch_number_ = 0;
   while (task_->train_batches(epoch_number_ + 1, rows) <= iteration_) ++epoch_number_;
   epoch_begin_ = task_->train_batches(epoch_number_, rows);

@@ -160,6 +160,16 @@ TEST(Trainer, EpochsOfRandomLengthsCountTheirOwnBatches) {
   EXPECT_EQ(real_values(*file.find("throughtime.learner.alpha")), std::vector<double>{1.0});
 }
 
+TEST(Trainer, RefusesRandomLengthsOfTooShortATextInOneLine) {
+  const ScratchDirectory directory;
+  RunConfig config = small_text(directory, {.name = "bptt"});
+  testing::set_words(config, directory / "words.txt", 100);
+  config.task.text.length_varies = true;
+  config.train.batch = 64;
+  Observer silent;
+  EXPECT_REFUSED(Trainer(config).run(silent), "columns");
+}
+
 TEST(Trainer, ScalesTheRateByLengthForEveryMethod) {
   const ScratchDirectory directory;
   Observer silent;
