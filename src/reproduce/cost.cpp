@@ -88,6 +88,7 @@ CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config) {
   const double work = amount_of(config).work, start = clock.seconds();
   RunConfig alone = config;
   alone.train.evaluate_every = 0;
+  alone.optimizer.rule.average = Averaging::off;  // it may wait for validations
   Trainer trainer(alone);
   trainer.engine().finish();
   const double ready = clock.seconds();
