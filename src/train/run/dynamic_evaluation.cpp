@@ -218,6 +218,7 @@ RunConfig config_of(const std::filesystem::path& run, const std::vector<std::str
   // Only the last segment of a recording is shorter than the others.
   if (int* window = find_task(config.task.name).window(config.task))
     *window = dynamic.segment * std::max(1, window_steps / dynamic.segment);
+  config.task.text.length_varies = false;
   return config;
 }
 
