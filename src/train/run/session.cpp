@@ -125,9 +125,10 @@ class Origin {
         best_(std::filesystem::exists(RunDirectory(run).checkpoints().best())),
         model_(run, best_) {}
 
-  /// Where its task saved what belongs to the model; empty: it had another task.
+  /// Where its task saved what belongs to the model; empty: it had another task, or was a stream, which saves none.
   std::string task_directory(const RunConfig& config) const {
-    return model_.config().task.name == config.task.name ? model_.task_directory() : "";
+    return !RunDirectory(run_).is_stream() && model_.config().task.name == config.task.name ? model_.task_directory()
+                                                                                            : "";
   }
   FirstParameters first() {
     return [this](const ParameterLayout& layout, std::vector<double>& parameters) {
