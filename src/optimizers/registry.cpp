@@ -1,5 +1,6 @@
 #include "core/registry.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "throughtime/error.h"
@@ -53,7 +54,9 @@ int evaluated_moment(const OptimizerConfig& config, std::int64_t step) {
 }
 
 void validate(const OptimizerConfig& config) {
-  find_optimizer(config.name);
+  const std::vector<std::string> names = names_of_rows(all_optimizers());
+  if (std::ranges::find(names, config.name) == names.end())
+    refuse_unknown("optimizer", "optimizer", config.name, names);
   require_share("momentum", config.momentum);
   require_share("beta1", config.beta1);
   require_share("beta2", config.beta2);

@@ -224,6 +224,7 @@ TEST(OptimizerNames, AreRefusedWithTheNearestKnownOne) {
 TEST(OptimizerConfig, RefusesSettingsThatCannotWork) {
   EXPECT_EQ(testing::refusal_of([] { validate(OptimizerConfig{}); }), "");
   EXPECT_REFUSED(validate(OptimizerConfig{.name = "addam"}), "adam");
+  EXPECT_REFUSED(validate(OptimizerConfig{.name = "anchored"}), "asgd");  // a rule of evaluations alone
   EXPECT_REFUSED(validate(OptimizerConfig{.momentum = 1.0}), "momentum");
   EXPECT_REFUSED(validate(OptimizerConfig{.beta1 = -0.1}), "beta1");
   EXPECT_REFUSED(validate(OptimizerConfig{.beta2 = nan}), "beta2");
