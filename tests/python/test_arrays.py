@@ -305,14 +305,17 @@ def test_another_thread_runs_during_fit_and_two_fits_are_as_one_after_the_other(
     def fit(i):
         found[i] = small(seed=i + 1, epochs=20).fit(x, y).predict(x)
 
-    threads = [threading.Thread(target=fit, args=(i,)) for i in (0, 1)]
-    for each in threads:
-        each.start()
     counted = 0
-    while any(each.is_alive() for each in threads):
-        counted += 1
+    for _ in range(50):  # both may be done before a busy machine lets this thread run
+        threads = [threading.Thread(target=fit, args=(i,)) for i in (0, 1)]
+        for each in threads:
+            each.start()
+        while any(each.is_alive() for each in threads):
+            counted += 1
+        assert all((a == b).all() for a, b in zip(found, wanted))
+        if counted > 0:
+            break
     assert counted > 0
-    assert all((a == b).all() for a, b in zip(found, wanted))
 
 
 def test_a_fork_after_fit_trains(sine):
