@@ -115,6 +115,10 @@ FinalRun final_run(const Trial& best, const TuningRequest& request) {
   const std::string part = "-tune/best/" + best.name;
   last.config.run.directory = run_directory(base) + part;
   last.config.run.name = base.run.name + part;
+  if (last.config.optimizer.rule.average == Averaging::non_monotone) {
+    last.data = "the same budget again: optimizer.average = \"non_monotone\" waits for validations";
+    return last;
+  }
   switch (give_back_validation(last.config.task)) {
     case HeldOut::nothing:
       last.data = "the same budget again: validation data is generated, nothing was held out";

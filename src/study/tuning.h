@@ -42,7 +42,8 @@ struct FinalRun {
   std::string data = {};  // in words
   Outcome outcome = {};
 };
-/// The best setting on all training data: what was held out of it is given back, where the task can do that.
+/// The best setting on all training data: what was held out of it is given back, where the task can do that and the
+/// run needs no validations.
 FinalRun final_run(const Trial& best, const TuningRequest& request);
 
 /// One JSON object of all of it.

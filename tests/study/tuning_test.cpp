@@ -37,6 +37,12 @@ class Tuning : public ::testing::Test {
     overrides.push_back("run.directory=" + (scratch_ / "run").string());
     return {.config = scratch_.write("tiny.toml", tiny_file), .overrides = overrides, .grid = std::move(grid)};
   }
+  /// A task that can give its validation data back.
+  std::vector<std::string> series() const {
+    std::string rows = "x\n";
+    for (int i = 0; i < 100; ++i) rows += std::to_string(i % 7) + "\n";
+    return {"task.name=series", "task.series.path=" + scratch_.write("rows.csv", rows)};
+  }
   ScratchDirectory scratch_;
 };
 
@@ -83,16 +89,25 @@ TEST_F(Tuning, TheBestSettingIsTrainedOnceMoreBesideItsTrials) {
 }
 
 TEST_F(Tuning, WhatWasHeldOutIsLearnedFromForAsLongAsWasBest) {
-  std::string rows = "x\n";
-  for (int i = 0; i < 100; ++i) rows += std::to_string(i % 7) + "\n";
-  const TuningRequest asked =
-      request({"optimizer.rate=0.1"}, {"task.name=series", "task.series.path=" + scratch_.write("rows.csv", rows)});
+  const TuningRequest asked = request({"optimizer.rate=0.1"}, series());
   std::vector<Trial> trials = make_trials(asked);
   trials[0].outcome.best_iteration = 7;
   const FinalRun last = final_run(trials[0], asked);
   EXPECT_EQ(last.config.train.iterations, 7);
   EXPECT_EQ(last.config.train.evaluate_every, 0);
   EXPECT_NE(last.data.find("7 iterations, which were best"), std::string::npos) << last.data;
+}
+
+TEST_F(Tuning, AnAverageThatWaitsForValidationsKeepsThem) {
+  std::vector<std::string> overrides = series();
+  overrides.emplace_back("optimizer.average=non_monotone");
+  const TuningRequest asked = request({"optimizer.rate=0.1"}, overrides);
+  const std::vector<Trial> trials = make_trials(asked);
+  const FinalRun last = final_run(trials[0], asked);
+  EXPECT_NO_THROW(check_run(last.config));
+  EXPECT_EQ(last.config.train.evaluate_every, 10);
+  EXPECT_EQ(last.config.train.iterations, 20);
+  EXPECT_NE(last.data.find("waits for validations"), std::string::npos) << last.data;
 }
 
 }  // namespace
