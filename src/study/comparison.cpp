@@ -64,6 +64,21 @@ std::vector<Contender> learner_contenders(const ConfigFile& file, const Comparis
   return contenders;
 }
 
+std::string task_metric(const RunConfig& config) {
+  return metric_name(make_task(config.task, config.train.seed)->metrics().front());
+}
+
+/// One table has one metric.
+void require_one_metric(const std::vector<Contender>& contenders) {
+  const std::string metric = task_metric(contenders.front().configs.front());
+  for (const Contender& other : contenders)
+    if (const std::string its = task_metric(other.configs.front()); its != metric)
+      refuse("compare",
+             "arm {} is judged by {}, arm {} by {}: arms of different tasks cannot be compared; name those of one with "
+             "--arms",
+             contenders.front().name, metric, other.name, its);
+}
+
 }  // namespace
 
 std::vector<double> Contender::values(double Outcome::*field) const {
@@ -97,6 +112,7 @@ std::vector<Contender> make_contenders(const ComparisonRequest& request) {
   for (const Contender& contender : contenders) configs.push_back(contender.configs.front());
   require_used(request.overrides, configs, "train");
   for (const RunConfig& config : configs) check_run(config);
+  if (request.learners.empty()) require_one_metric(contenders);
   return contenders;
 }
 

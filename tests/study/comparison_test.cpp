@@ -78,6 +78,17 @@ TEST(Comparison, RefusesArmsThatItCannotCompare) {
   EXPECT_REFUSED(make_contenders(request), "learners or arms, not both");
 }
 
+TEST(Comparison, RefusesArmsOfDifferentMetrics) {
+  const ScratchDirectory scratch;
+  ComparisonRequest request{.config =
+                                scratch.write("arms.toml", tiny_file + "[[arm]]\nname = \"sum\"\n[[arm]]\n"
+                                                                       "name = \"copy\"\ntask.name = \"copy\"\n")};
+  EXPECT_REFUSED(make_contenders(request),
+                 "arm sum is judged by mse, arm copy by cross_entropy: arms of different tasks cannot be compared");
+  request.arms = {"copy"};
+  EXPECT_EQ(make_contenders(request).size(), 1u);
+}
+
 TEST(Comparison, RunsThatFailedHaveNoNumbers) {
   Contender contender{"bptt", {}};
   EXPECT_EQ(metric_of({contender}), "metric");
