@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "report/statistics.h"
 #include "throughtime/error.h"
@@ -45,11 +46,18 @@ Contender arm_contender(const ConfigFile& file, const ComparisonRequest& request
   return make_contender(arm, config, request.seeds);
 }
 
+/// A name has one directory.
+void require_different(const std::vector<std::string>& names, std::string_view option) {
+  for (auto name = names.begin(); name != names.end(); ++name)
+    if (std::find(names.begin(), name, *name) != name) refuse("compare", "{} names {} twice", option, *name);
+}
+
 std::vector<Contender> arm_contenders(const ConfigFile& file, const ComparisonRequest& request) {
   if (file.arms().empty())
     refuse("compare", "{} has no [[arm]] to compare; name learners: --learners bptt,tbptt", request.config);
   if (!request.arm.empty())
     refuse("compare", "--arm {} says what --learners share; without them it is --arms {}", request.arm, request.arm);
+  require_different(request.arms, "--arms");
   const std::vector<std::string>& arms = request.arms.empty() ? file.arms() : request.arms;
   std::vector<Contender> contenders;
   for (const std::string& arm : arms) contenders.push_back(arm_contender(file, request, arm));
@@ -59,6 +67,7 @@ std::vector<Contender> arm_contenders(const ConfigFile& file, const ComparisonRe
 std::vector<Contender> learner_contenders(const ConfigFile& file, const ComparisonRequest& request) {
   if (!request.arms.empty())
     refuse("compare", "it compares learners or arms, not both; --arm NAME says which arm the learners share");
+  require_different(request.learners, "--learners");
   std::vector<Contender> contenders;
   for (const std::string& learner : request.learners) contenders.push_back(learner_contender(file, request, learner));
   return contenders;

@@ -78,6 +78,15 @@ TEST(Comparison, RefusesArmsThatItCannotCompare) {
   EXPECT_REFUSED(make_contenders(request), "learners or arms, not both");
 }
 
+TEST(Comparison, RefusesANameThatIsThereTwice) {
+  const ScratchDirectory scratch;
+  const std::string arms = "[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\n";
+  EXPECT_REFUSED(make_contenders({.config = scratch.write("arms.toml", tiny_file + arms), .arms = {"a", "b", "a"}}),
+                 "--arms names a twice");
+  EXPECT_REFUSED(make_contenders({.config = scratch.write("tiny.toml", tiny_file), .learners = {"bptt", "bptt"}}),
+                 "--learners names bptt twice");
+}
+
 TEST(Comparison, RefusesArmsOfDifferentMetrics) {
   const ScratchDirectory scratch;
   ComparisonRequest request{.config =
