@@ -141,11 +141,17 @@ FinalRun final_run(const Trial& best, const TuningRequest& request) {
   return last;
 }
 
+bool is_other_score(const Trial& trial) {
+  const std::string& by = trial.config.train.best_by;
+  return by != BestBy::loss && by != trial.outcome.metric;
+}
+
 std::string tuning_json(const std::vector<Trial>& trials, const Trial& best, const FinalRun& last) {
   Json object = {{"best", best.setting},
                  {"best_by", best.config.train.best_by},
                  {"metric", best.outcome.metric},
                  {"validation_loss", best.outcome.validation_loss},
+                 {"validation_score", best.outcome.validation_score},
                  {"test_loss", last.outcome.test_loss},
                  {"test_" + best.outcome.metric, last.outcome.test_metric},
                  {"run", last.outcome.run},
@@ -154,6 +160,7 @@ std::string tuning_json(const std::vector<Trial>& trials, const Trial& best, con
   for (const Trial& trial : trials)
     object["trials"].push_back({{"setting", trial.setting},
                                 {"validation_loss", trial.outcome.validation_loss},
+                                {"validation_score", trial.outcome.validation_score},
                                 {"run", trial.outcome.run},
                                 {"failure", trial.outcome.failure}});
   return object.dump();

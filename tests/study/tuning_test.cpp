@@ -75,7 +75,7 @@ TEST(BestTrial, HasTheLowestValidationLossThatIsANumber) {
 TEST_F(Tuning, TheBestSettingIsTrainedOnceMoreBesideItsTrials) {
   const TuningRequest asked = request({"optimizer.rate=0.1,0.2"});
   std::vector<Trial> trials = make_trials(asked);
-  trials[1].outcome = {.run = "there", .metric = "mse", .validation_loss = 0.5};
+  trials[1].outcome = {.run = "there", .metric = "mse", .validation_loss = 0.5, .validation_score = 0.125};
   FinalRun last = final_run(trials[1], asked);
   EXPECT_EQ(last.config.run.directory, (scratch_ / "run-tune/best/optimizer.rate=0.2").string());
   EXPECT_EQ(last.config.optimizer.rate, 0.2);
@@ -86,6 +86,9 @@ TEST_F(Tuning, TheBestSettingIsTrainedOnceMoreBesideItsTrials) {
   EXPECT_EQ(json["best"], "optimizer.rate=0.2");
   EXPECT_EQ(json["test_mse"], 0.25);
   EXPECT_TRUE(json["trials"][0]["validation_loss"].is_null());
+  EXPECT_EQ(json["validation_score"], 0.125);
+  EXPECT_EQ(json["trials"][1]["validation_score"], 0.125);
+  EXPECT_TRUE(json["trials"][0]["validation_score"].is_null());
 }
 
 TEST_F(Tuning, WhatWasHeldOutIsLearnedFromForAsLongAsWasBest) {
