@@ -84,10 +84,19 @@ TEST(Csv, RefusesThousandsSeparators) {
 TEST(Csv, RefusesDecimalCommas) {
   for (const char* number : {"1,5", "-0,25", "1,23", "1,2345", "12345,6"})
     EXPECT_REFUSED(
-        read(fmt::format("a;b\n1;{}\n", number), {.delimiter = ';'}),
+        read(fmt::format("a;b\n1;{}\n", number), {.delimiter = ';', .needed = {"b"}}),
         fmt::format("file:2: column 'b': '{}' has a decimal comma; numbers have a point, such as 1.5", number));
   EXPECT_REFUSED(read("a;b\n1;2\n1;2,5\n", {.delimiter = ';'}), "file:3: column 'b': '2,5' has a decimal comma");
   EXPECT_REFUSED(read("a;b\n1;2,5\n", {.delimiter = ';', .columns = {"b"}}), "file:2: column 'b': '2,5' has a decimal");
+}
+
+TEST(Csv, LeavesOutDecimalCommasThatNobodyAskedFor) {
+  const CsvTable table = read("y;place\n1;52,1\n2;52,2\n", {.delimiter = ';', .needed = {"y"}});
+  EXPECT_EQ(table.columns, (Names{"y"}));
+  EXPECT_EQ(table.values, (Values{1, 2}));
+  EXPECT_EQ(table.left_out, (Names{"'place' ('52,1' in line 2 has a decimal comma)"}));
+  // No column remains.
+  EXPECT_REFUSED(read("a;b\nx;1,5\ny;2,5\n", {.delimiter = ';'}), "file:2: column 'b': '1,5' has a decimal comma");
 }
 
 TEST(Csv, SaysWhichDelimiterIsMeant) {
