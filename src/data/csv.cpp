@@ -123,7 +123,7 @@ class TableReader {
   void add_row(const Row& row) {
     if (row.fields.size() != columns_.size())
       refuse_line(speaker, records_.name(), row.line, "the row has {} field{} instead of {}{}", row.fields.size(),
-                  row.fields.size() == 1 ? "" : "s", columns_.size(), delimiter_hint());
+                  row.fields.size() == 1 ? "" : "s", columns_.size(), delimiter_hint("; say"));
     ++table_.rows;
     if (!options_.columns.empty()) {
       for (const std::size_t column : selected_) add_value(row, column);
@@ -201,10 +201,10 @@ class TableReader {
                        excerpt(columns_[i].name), excerpt(trimmed(row.fields[i])));
   }
 
-  /// What may be wrong with a table of one column.
-  std::string delimiter_hint() const {
+  /// What may be wrong with a table of one column, behind `joint`.
+  std::string delimiter_hint(std::string_view joint) const {
     const std::string meant = columns_.size() == 1 ? delimiter_in(columns_[0].name, options_.delimiter) : "";
-    return meant.empty() ? "" : fmt::format("; say delimiter = \"{}\"", meant);
+    return meant.empty() ? "" : fmt::format("{} delimiter = \"{}\"", joint, meant);
   }
 
   [[noreturn]] void refuse_missing(std::uint64_t line, const Column& column) const {
@@ -235,8 +235,8 @@ class TableReader {
     if (table_.columns.empty() && !first_comma_.empty())
       refuse_line(speaker, records_.name(), first_comma_line_, "{}", first_comma_);
     if (table_.columns.empty())
-      refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter{}",
-                  options_.delimiter, delimiter_hint().empty() ? "?" : delimiter_hint());
+      refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter?{}",
+                  options_.delimiter, delimiter_hint(" Say"));
     return std::move(table_);
   }
 

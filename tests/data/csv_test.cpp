@@ -101,10 +101,10 @@ TEST(Csv, LeavesOutDecimalCommasThatNobodyAskedFor) {
 
 TEST(Csv, SaysWhichDelimiterIsMeant) {
   EXPECT_REFUSED(read("date;a\nmonday;2\n"),
-                 "no column holds numbers; is ',' the right delimiter; say delimiter = \";\"");
+                 "no column holds numbers; is ',' the right delimiter? Say delimiter = \";\"");
   EXPECT_REFUSED(read("date;a\nmonday;2,5\n"), "file:2: the row has 2 fields instead of 1; say delimiter = \";\"");
   EXPECT_REFUSED(read("date\ta\nmonday\t2,5\n"), "say delimiter = \"tab\"");
-  EXPECT_REFUSED(read("date,a\nmonday,tuesday\n", {.delimiter = ';'}), "say delimiter = \",\"");
+  EXPECT_REFUSED(read("date,a\nmonday,tuesday\n", {.delimiter = ';'}), "Say delimiter = \",\"");
 }
 
 TEST(Csv, FindsItsWayAmongVeryManyColumns) {
@@ -172,7 +172,7 @@ TEST(Csv, RefusesBrokenFiles) {
   EXPECT_REFUSED(read("a,b\n1,2,3\n"), "file:2: the row has 3 fields instead of 2");
   EXPECT_REFUSED(read("a\n1\n\"2\n3\n"), "file:3: a quote is opened and never closed");
   EXPECT_REFUSED(read("a\n\"1\"2\n"), "file:2: a delimiter must follow a closing quote");
-  EXPECT_REFUSED(read("a;b\n1;2\n"), "no column holds numbers; is ',' the right delimiter; say delimiter = \";\"");
+  EXPECT_REFUSED(read("a;b\n1;2\n"), "no column holds numbers; is ',' the right delimiter? Say delimiter = \";\"");
   EXPECT_REFUSED(read("a\n1\n", {.delimiter = '"'}), "neither a quote");
   EXPECT_REFUSED(read("a\n\"" + std::string(17 << 20, 'x')), "more than 16 MiB");
 }
