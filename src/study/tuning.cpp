@@ -102,9 +102,11 @@ const Trial& best_trial(const std::vector<Trial>& trials) {
     if (std::isfinite(trial.outcome.validation_score) &&
         (best == nullptr || by.better(trial.outcome.validation_score, best->outcome.validation_score)))
       best = &trial;
-  if (best == nullptr)
-    fail("tune", "none of the {} trials has a validation {}: {}", trials.size(), by.name(),
-         trials.front().outcome.failure);
+  if (best == nullptr) {
+    const std::string& failure = trials.front().outcome.failure;
+    fail("tune", "none of the {} trials has a finite validation {}{}", trials.size(), by.name(),
+         failure.empty() ? "; choose by another metric (train.best_by)" : ": " + failure);
+  }
   return *best;
 }
 

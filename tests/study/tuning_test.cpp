@@ -68,8 +68,17 @@ TEST(BestTrial, HasTheLowestValidationLossThatIsANumber) {
   trials[2].outcome.validation_score = 1;
   EXPECT_EQ(&best_trial(trials), &trials[2]);
   trials[1].outcome.validation_score = trials[2].outcome.validation_score = std::nan("");
+  const auto failure = [&]() -> std::string {
+    try {
+      return best_trial(trials).setting;
+    } catch (const RunFailure& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(failure(),
+            "[tune] none of the 3 trials has a finite validation loss; choose by another metric (train.best_by)");
   trials[0].outcome.failure = "it broke";
-  EXPECT_THROW(best_trial(trials), RunFailure);
+  EXPECT_EQ(failure(), "[tune] none of the 3 trials has a finite validation loss: it broke");
 }
 
 TEST_F(Tuning, TheBestSettingIsTrainedOnceMoreBesideItsTrials) {
