@@ -24,7 +24,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int exit_missing = 3;  // python_overheads.py's word for it
+constexpr int exit_missing = 3;    // python_overheads.py's word for it
+constexpr int exit_no_script = 4;  // the shell line's below
 constexpr int features = 4, hidden = 32;
 
 /// The loop that python_overheads.py makes, without Python.
@@ -71,18 +72,21 @@ class CppLoop {
 /// The program in Python, with the library that was built beside the command.
 class Script {
  public:
-  explicit Script(const PythonConfig& config) : python_(config.python) {
+  explicit Script(const PythonConfig& config)
+      : python_(config.python), path_(config.directory + "/python_overheads.py") {
     const auto library = std::filesystem::path(config.command).parent_path() / "libthroughtime_c.so";
     if (std::getenv("THROUGHTIME_LIBRARY") == nullptr && std::filesystem::exists(library))
       start_ = fmt::format("THROUGHTIME_LIBRARY={} ", shell_word(library.string()));
-    start_ = fmt::format("command -v {0} >/dev/null || exit {1}; {2}{0} {3}", shell_word(python_), exit_no_program,
-                         start_, shell_word(config.directory + "/python_overheads.py"));
+    start_ = fmt::format("command -v {0} >/dev/null || exit {1}; [ -e {3} ] || exit {4}; {2}{0} {3}",
+                         shell_word(python_), exit_no_program, start_, shell_word(path_), exit_no_script);
   }
 
   Json ask(const std::string& arguments) const {
     const Finished finished = run_and_read(fmt::format("{} {}", start_, arguments));
     if (finished.status == exit_no_program)
       refuse("bench", "there is no Python at '{}'; --interpreter names another", python_);
+    if (finished.status == exit_no_script)
+      refuse("bench", "there is no {}; --peers names its folder, bench/peers of the sources", path_);
     const Json answer = Json::parse(finished.output, nullptr, false);
     if (finished.status == exit_missing && answer.is_object() && answer.contains("missing"))
       refuse("bench", "--python: {}", answer.at("missing").get<std::string>());
@@ -107,7 +111,7 @@ class Script {
   }
 
  private:
-  std::string python_, start_;
+  std::string python_, path_, start_;
 };
 
 /// What each round found, call by call.

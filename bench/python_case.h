@@ -44,7 +44,8 @@ struct PythonDescription {
   std::optional<std::string> torch;
 };
 
-/// Refuses a Python that is not there, has no NumPy or finds no library, each with what to do.
+/// Refuses a Python that is not there, has no NumPy or finds no library, or a folder without the program, each with
+/// what to do.
 PythonDescription describe_python(const PythonConfig& config);
 
 /// The same loop in PyTorch is measured where `python` has one.

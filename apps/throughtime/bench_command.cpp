@@ -338,6 +338,9 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
     for (const char* other : {"--cases", "--against", "--costs", "--scaling", "--engine", "--threads", "--verbose"})
       if (options->python && command->count(other) > 0)
         refuse("bench", "--python measures calls of the package and nothing else; leave {} out", other);
+    for (const char* of_peer : {"--interpreter", "--peers"})
+      if (!options->python && options->against.empty() && command->count(of_peer) > 0)
+        refuse("bench", "{} is for --against torch or --python, and neither is here", of_peer);
     run_bench(*options);
   });
 }

@@ -49,11 +49,12 @@ void Narrator::on_end(const RunResult& result) {
                         BestBy(plan_.best_by).is_loss() ? "" : " " + plan_.best_by, result.best_validation->iteration,
                         result.test->metric);
   tell("  {} {}{}\n", when, duration_text(result.seconds), test);
-  warn_if_diverged(result);
+  warn_of_end(result);
 }
 
-void warn_if_diverged(const RunResult& result) {
-  if (const std::string warning = divergence(result); !warning.empty()) tell("throughtime: warning: {}\n", warning);
+void warn_of_end(const RunResult& result) {
+  for (const std::string& warning : {divergence(result), unchosen(result)})
+    if (!warning.empty()) tell("throughtime: warning: {}\n", warning);
 }
 
 void throw_if_interrupted(const RunResult& result, const std::string& directory) {

@@ -34,8 +34,8 @@ class Narrator final : public StopWatch {
   ProgressBar bar_;
 };
 
-/// Says on stderr where the end of a run is no result (divergence).
-void warn_if_diverged(const RunResult& result);
+/// Says on stderr where the end of a run is no result (divergence), or its best weights were not chosen (unchosen).
+void warn_of_end(const RunResult& result);
 
 /// Throws Interrupted where a result says so, with how to go on.
 void throw_if_interrupted(const RunResult& result, const std::string& directory);

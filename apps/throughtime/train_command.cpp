@@ -112,7 +112,7 @@ RunResult narrated(const TrainArguments& arguments, const std::string& directory
                                     failure.what(), directory));
   }
   throw_if_interrupted(result, directory);
-  if (silent && arguments.first_rank()) warn_if_diverged(result);
+  if (silent && arguments.first_rank()) warn_of_end(result);
   if (arguments.json && arguments.first_rank()) show("{}\n", result_json(result, directory));
   std::fflush(stdout);
   return result;

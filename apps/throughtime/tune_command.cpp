@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
@@ -24,20 +25,23 @@ struct TuneArguments {
 std::string number_text(double value) { return std::isfinite(value) ? fmt::format("{:.5f}", value) : ""; }
 
 std::string table_text(const std::vector<Trial>& trials, const Trial& best) {
-  Table table({{"setting", false},
-               {"iterations"},
-               {"seconds"},
-               {"best at"},
-               {"validation loss"},
-               {"validation " + best.outcome.metric},
-               {"", false}});
-  for (const Trial& trial : trials)
-    table.add_row({trial.setting, fmt::format("{}", trial.outcome.iterations),
-                   fmt::format("{:.1f}", trial.outcome.seconds), fmt::format("{}", trial.outcome.best_iteration),
-                   number_text(trial.outcome.validation_loss), number_text(trial.outcome.validation_metric),
-                   &trial == &best                 ? "best"
-                   : trial.outcome.failure.empty() ? ""
-                                                   : "failed"});
+  const bool other = is_other_score(best);
+  std::vector<Table::Column> columns = {{"setting", false}, {"iterations"},      {"seconds"},
+                                        {"best at"},        {"validation loss"}, {"validation " + best.outcome.metric}};
+  if (other) columns.push_back({"validation " + best.config.train.best_by});
+  columns.push_back({"", false});
+  Table table(std::move(columns));
+  for (const Trial& trial : trials) {
+    std::vector<std::string> row = {trial.setting,
+                                    fmt::format("{}", trial.outcome.iterations),
+                                    fmt::format("{:.1f}", trial.outcome.seconds),
+                                    fmt::format("{}", trial.outcome.best_iteration),
+                                    number_text(trial.outcome.validation_loss),
+                                    number_text(trial.outcome.validation_metric)};
+    if (other) row.push_back(number_text(trial.outcome.validation_score));
+    row.push_back(&trial == &best ? "best" : trial.outcome.failure.empty() ? "" : "failed");
+    table.add_row(std::move(row));
+  }
   return table.text(style_of(STDOUT_FILENO));
 }
 

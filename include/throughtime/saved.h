@@ -30,8 +30,9 @@ void save_training(const std::string& path, OnlineLearner& learner);
 void load_training(const std::string& path, OnlineLearner& learner);
 
 /// Trains a configuration file as `throughtime train` does, with overrides "key=value", and returns the run's
-/// directory. Says nothing; fails as the command does.
-std::string train_file(const std::string& path, const std::vector<std::string>& overrides = {});
+/// directory. `arm`: which [[arm]] of a file that has some (--arm). Says nothing; fails as the command does.
+std::string train_file(const std::string& path, const std::vector<std::string>& overrides = {},
+                       const std::string& arm = "");
 
 enum class Checkpoint { last, best };
 /// What a run has learned.

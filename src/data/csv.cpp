@@ -123,7 +123,7 @@ class TableReader {
   void add_row(const Row& row) {
     if (row.fields.size() != columns_.size())
       refuse_line(speaker, records_.name(), row.line, "the row has {} field{} instead of {}{}", row.fields.size(),
-                  row.fields.size() == 1 ? "" : "s", columns_.size(), delimiter_hint());
+                  row.fields.size() == 1 ? "" : "s", columns_.size(), delimiter_hint("; say"));
     ++table_.rows;
     if (!options_.columns.empty()) {
       for (const std::size_t column : selected_) add_value(row, column);
@@ -149,10 +149,22 @@ class TableReader {
     }
     refuse_groups(row, i);
     column.kind = number_of(text) ? Kind::number : Kind::text;
-    if (column.kind == Kind::text) refuse_comma(row, i);
-    if (column.kind == Kind::text) column.why_text = fmt::format("{} in line {} is no number", excerpt(text), row.line);
+    if (column.kind == Kind::text) leave_out(row, i);
     if (column.kind == Kind::number && column.missing_line != 0 && !options_.missing)
       refuse_missing(column.missing_line, column);
+  }
+
+  void leave_out(const Row& row, std::size_t i) {
+    Column& column = columns_[i];
+    const std::string_view text = trimmed(row.fields[i]);
+    if (std::ranges::count(options_.needed, column.name) > 0) refuse_comma(row, i);
+    const bool comma = has_decimal_comma(text);
+    if (comma && first_comma_.empty()) {
+      first_comma_ = comma_text(row, i);
+      first_comma_line_ = row.line;
+    }
+    column.why_text =
+        fmt::format("{} in line {} {}", excerpt(text), row.line, comma ? "has a decimal comma" : "is no number");
   }
 
   void add_value(const Row& row, std::size_t i) {
@@ -181,17 +193,18 @@ class TableReader {
   }
 
   void refuse_comma(const Row& row, std::size_t i) const {
-    const std::string_view text = trimmed(row.fields[i]);
-    if (has_decimal_comma(text))
-      refuse_line(speaker, records_.name(), row.line,
-                  "column {}: {} has a decimal comma; numbers have a point, such as 1.5", excerpt(columns_[i].name),
-                  excerpt(text));
+    if (has_decimal_comma(trimmed(row.fields[i])))
+      refuse_line(speaker, records_.name(), row.line, "{}", comma_text(row, i));
+  }
+  std::string comma_text(const Row& row, std::size_t i) const {
+    return fmt::format("column {}: {} has a decimal comma; numbers have a point, such as 1.5",
+                       excerpt(columns_[i].name), excerpt(trimmed(row.fields[i])));
   }
 
-  /// What may be wrong with a table of one column.
-  std::string delimiter_hint() const {
+  /// What may be wrong with a table of one column, behind `joint`.
+  std::string delimiter_hint(std::string_view joint) const {
     const std::string meant = columns_.size() == 1 ? delimiter_in(columns_[0].name, options_.delimiter) : "";
-    return meant.empty() ? "" : fmt::format("; say delimiter = \"{}\"", meant);
+    return meant.empty() ? "" : fmt::format("{} delimiter = \"{}\"", joint, meant);
   }
 
   [[noreturn]] void refuse_missing(std::uint64_t line, const Column& column) const {
@@ -219,9 +232,11 @@ class TableReader {
         table_.columns.push_back(column.name);
       else
         table_.left_out.push_back(fmt::format("{} ({})", excerpt(column.name), column.why_text));
+    if (table_.columns.empty() && !first_comma_.empty())
+      refuse_line(speaker, records_.name(), first_comma_line_, "{}", first_comma_);
     if (table_.columns.empty())
-      refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter{}",
-                  options_.delimiter, delimiter_hint().empty() ? "?" : delimiter_hint());
+      refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter?{}",
+                  options_.delimiter, delimiter_hint(" Say"));
     return std::move(table_);
   }
 
@@ -231,6 +246,8 @@ class TableReader {
   bool has_header_ = false;
   std::vector<Column> columns_;
   std::vector<std::size_t> selected_;
+  std::string first_comma_;  // what to say of it where no column holds numbers
+  std::uint64_t first_comma_line_ = 0;
   CsvTable table_;
 };
 

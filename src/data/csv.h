@@ -16,6 +16,8 @@ struct CsvOptions {
   /// By name, else by number from 0; empty: all numeric ones. The table has them in this order, as they are called
   /// here.
   std::vector<std::string> columns;
+  /// Where no columns are named: those that must be among the numeric ones. Other columns may hold decimal commas.
+  std::vector<std::string> needed = {};
   /// A missing value is a NaN of the table; else it is refused.
   bool missing = false;
 };

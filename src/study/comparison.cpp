@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "report/statistics.h"
 #include "throughtime/error.h"
@@ -45,11 +46,18 @@ Contender arm_contender(const ConfigFile& file, const ComparisonRequest& request
   return make_contender(arm, config, request.seeds);
 }
 
+/// A name has one directory.
+void require_different(const std::vector<std::string>& names, std::string_view option) {
+  for (auto name = names.begin(); name != names.end(); ++name)
+    if (std::find(names.begin(), name, *name) != name) refuse("compare", "{} names {} twice", option, *name);
+}
+
 std::vector<Contender> arm_contenders(const ConfigFile& file, const ComparisonRequest& request) {
   if (file.arms().empty())
     refuse("compare", "{} has no [[arm]] to compare; name learners: --learners bptt,tbptt", request.config);
   if (!request.arm.empty())
     refuse("compare", "--arm {} says what --learners share; without them it is --arms {}", request.arm, request.arm);
+  require_different(request.arms, "--arms");
   const std::vector<std::string>& arms = request.arms.empty() ? file.arms() : request.arms;
   std::vector<Contender> contenders;
   for (const std::string& arm : arms) contenders.push_back(arm_contender(file, request, arm));
@@ -59,9 +67,25 @@ std::vector<Contender> arm_contenders(const ConfigFile& file, const ComparisonRe
 std::vector<Contender> learner_contenders(const ConfigFile& file, const ComparisonRequest& request) {
   if (!request.arms.empty())
     refuse("compare", "it compares learners or arms, not both; --arm NAME says which arm the learners share");
+  require_different(request.learners, "--learners");
   std::vector<Contender> contenders;
   for (const std::string& learner : request.learners) contenders.push_back(learner_contender(file, request, learner));
   return contenders;
+}
+
+std::string task_metric(const RunConfig& config) {
+  return metric_name(make_task(config.task, config.train.seed)->metrics().front());
+}
+
+/// One table has one metric.
+void require_one_metric(const std::vector<Contender>& contenders) {
+  const std::string metric = task_metric(contenders.front().configs.front());
+  for (const Contender& other : contenders)
+    if (const std::string its = task_metric(other.configs.front()); its != metric)
+      refuse("compare",
+             "arm {} is judged by {}, arm {} by {}: arms of different tasks cannot be compared; name those of one with "
+             "--arms",
+             contenders.front().name, metric, other.name, its);
 }
 
 }  // namespace
@@ -97,6 +121,7 @@ std::vector<Contender> make_contenders(const ComparisonRequest& request) {
   for (const Contender& contender : contenders) configs.push_back(contender.configs.front());
   require_used(request.overrides, configs, "train");
   for (const RunConfig& config : configs) check_run(config);
+  if (request.learners.empty()) require_one_metric(contenders);
   return contenders;
 }
 

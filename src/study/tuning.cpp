@@ -102,9 +102,11 @@ const Trial& best_trial(const std::vector<Trial>& trials) {
     if (std::isfinite(trial.outcome.validation_score) &&
         (best == nullptr || by.better(trial.outcome.validation_score, best->outcome.validation_score)))
       best = &trial;
-  if (best == nullptr)
-    fail("tune", "none of the {} trials has a validation {}: {}", trials.size(), by.name(),
-         trials.front().outcome.failure);
+  if (best == nullptr) {
+    const std::string& failure = trials.front().outcome.failure;
+    fail("tune", "none of the {} trials has a finite validation {}{}", trials.size(), by.name(),
+         failure.empty() ? "; choose by another metric (train.best_by)" : ": " + failure);
+  }
   return *best;
 }
 
@@ -115,6 +117,10 @@ FinalRun final_run(const Trial& best, const TuningRequest& request) {
   const std::string part = "-tune/best/" + best.name;
   last.config.run.directory = run_directory(base) + part;
   last.config.run.name = base.run.name + part;
+  if (last.config.optimizer.rule.average == Averaging::non_monotone) {
+    last.data = "the same budget again: optimizer.average = \"non_monotone\" waits for validations";
+    return last;
+  }
   switch (give_back_validation(last.config.task)) {
     case HeldOut::nothing:
       last.data = "the same budget again: validation data is generated, nothing was held out";
@@ -137,11 +143,17 @@ FinalRun final_run(const Trial& best, const TuningRequest& request) {
   return last;
 }
 
+bool is_other_score(const Trial& trial) {
+  const std::string& by = trial.config.train.best_by;
+  return by != BestBy::loss && by != trial.outcome.metric;
+}
+
 std::string tuning_json(const std::vector<Trial>& trials, const Trial& best, const FinalRun& last) {
   Json object = {{"best", best.setting},
                  {"best_by", best.config.train.best_by},
                  {"metric", best.outcome.metric},
                  {"validation_loss", best.outcome.validation_loss},
+                 {"validation_score", best.outcome.validation_score},
                  {"test_loss", last.outcome.test_loss},
                  {"test_" + best.outcome.metric, last.outcome.test_metric},
                  {"run", last.outcome.run},
@@ -150,6 +162,7 @@ std::string tuning_json(const std::vector<Trial>& trials, const Trial& best, con
   for (const Trial& trial : trials)
     object["trials"].push_back({{"setting", trial.setting},
                                 {"validation_loss", trial.outcome.validation_loss},
+                                {"validation_score", trial.outcome.validation_score},
                                 {"run", trial.outcome.run},
                                 {"failure", trial.outcome.failure}});
   return object.dump();

@@ -33,7 +33,7 @@ struct Trial {
 };
 /// The trials of a grid in NAME-tune/SETTING, all of them checked. Refuses a grid that validations cannot judge.
 std::vector<Trial> make_trials(const TuningRequest& request);
-/// The one with the lowest validation loss; fails where no trial has one.
+/// The one whose validation has the best train.best_by; fails where no trial has one.
 const Trial& best_trial(const std::vector<Trial>& trials);
 
 /// The run of the best setting, and what it learns from.
@@ -42,10 +42,13 @@ struct FinalRun {
   std::string data = {};  // in words
   Outcome outcome = {};
 };
-/// The best setting on all training data: what was held out of it is given back, where the task can do that.
+/// The best setting on all training data: what was held out of it is given back, where the task can do that and the
+/// run needs no validations.
 FinalRun final_run(const Trial& best, const TuningRequest& request);
 
-/// One JSON object of all of it.
+/// Whether trials are chosen by something else (train.best_by) than the loss and the task's metric.
+bool is_other_score(const Trial& trial);
+/// One JSON object of all of it; `validation_score` is the value of `best_by`.
 std::string tuning_json(const std::vector<Trial>& trials, const Trial& best, const FinalRun& last);
 
 }  // namespace throughtime

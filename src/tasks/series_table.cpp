@@ -31,9 +31,12 @@ std::vector<std::string> numbered(std::size_t count) {
 
 SeriesTable from_csv(const std::string& path, char delimiter, const SeriesConfig& config,
                      const std::vector<std::string>& columns) {
+  std::vector<std::string> needed = config.known;
+  if (config.target_path.empty()) needed.insert(needed.end(), config.targets.begin(), config.targets.end());
   CsvTable table = read_csv(path, {.delimiter = delimiter,
                                    .header = config.header,
                                    .columns = columns,
+                                   .needed = std::move(needed),
                                    .missing = config.missing != MissingValues::refuse});
   return {std::move(table.columns), table.rows, std::move(table.values), std::move(table.left_out)};
 }

@@ -25,7 +25,9 @@ class PythonCase : public ::testing::Test {
     const std::filesystem::path program = directory_ / "python";
     write_text(program, "#!/bin/sh\ncase $2 in\n" + cases + "esac\n");
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-    return {.python = program.string(), .directory = ".", .command = "throughtime", .quick = true};
+    write_text(directory_ / "python_overheads.py", "");
+    return {
+        .python = program.string(), .directory = directory_.path().string(), .command = "throughtime", .quick = true};
   }
   static std::string answers(const std::string& torch) {
     return "--describe) echo '{\"throughtime\": \"1\", \"numpy\": \"1\", \"torch\": " + torch +
@@ -78,6 +80,8 @@ TEST_F(PythonCase, GivesALineOfJsonForEach) {
 TEST_F(PythonCase, SaysWhatIsMissing) {
   EXPECT_EQ(refusal_of([] { describe_python({.python = "no-such-python-here", .directory = "."}); }),
             "[bench] there is no Python at 'no-such-python-here'; --interpreter names another");
+  EXPECT_EQ(refusal_of([] { describe_python({.python = "sh", .directory = "/nowhere"}); }),
+            "[bench] there is no /nowhere/python_overheads.py; --peers names its folder, bench/peers of the sources");
   const PythonConfig config = with_answers("--describe) echo '{\"missing\": \"no NumPy; install it\"}'; exit 3 ;;\n");
   EXPECT_EQ(refusal_of([&] { describe_python(config); }), "[bench] --python: no NumPy; install it");
 }

@@ -33,6 +33,18 @@ TEST_F(BenchPython, TakesNoFlagOfTheOtherMeasurements) {
   expect_refusal(run("bench --python python3"), "python3");
 }
 
+TEST_F(BenchPython, AFolderWithoutTheProgramIsRefused) {
+  if (shell("command -v python3").code != 0) GTEST_SKIP() << "no python3";
+  expect_refusal(run("bench --python --interpreter python3 --peers /nowhere"),
+                 "[bench] there is no /nowhere/python_overheads.py; --peers names its folder");
+}
+
+TEST_F(BenchPython, WhatIsOfAPeerNeedsOne) {
+  for (const std::string flag : {"--interpreter python3", "--peers ."})
+    for (const std::string other : {"", " --costs", " --scaling"})
+      expect_refusal(run("bench " + flag + other), flag.substr(0, flag.find(' ')) + " is for --against torch");
+}
+
 TEST_F(BenchPython, MeasuresEveryWayToCall) {
   if (shell("/usr/bin/python3 -c 'import numpy'").code != 0) GTEST_SKIP() << "/usr/bin/python3 has no NumPy";
   const Outcome outcome = run("bench --python --quick --json");

@@ -105,6 +105,17 @@ TEST_F(ForecastCommand, PreEmphasisIsMeasuredAndChosenByWhereThatIsAskedFor) {
   expect_refusal(run("tune wave.toml --grid train.best_by=loss,esr"), "train.best_by does not change what is learned");
 }
 
+TEST_F(ForecastCommand, TuneShowsWhatItChoseBy) {
+  train("");
+  const std::string tune = "tune wave.toml --quiet --grid optimizer.rate=0.001,0.01 --set train.best_by=";
+  const Outcome other = run(tune + "esr --set run.directory=a");
+  ASSERT_EQ(other.code, 0) << other.err;
+  expect_has(other.out, {"validation loss", "validation mse", "validation esr"});
+  const Outcome metric = run(tune + "mse --set run.directory=b");
+  ASSERT_EQ(metric.code, 0) << metric.err;
+  EXPECT_EQ(metric.out.find("validation mse"), metric.out.rfind("validation mse")) << metric.out;
+}
+
 TEST_F(ForecastCommand, PlotDrawsTruthForecastAndResiduals) {
   train("--set model.head=gaussian");
   const Outcome terminal = run("plot runs/wave --forecast --rows 30");

@@ -84,18 +84,27 @@ TEST(Csv, RefusesThousandsSeparators) {
 TEST(Csv, RefusesDecimalCommas) {
   for (const char* number : {"1,5", "-0,25", "1,23", "1,2345", "12345,6"})
     EXPECT_REFUSED(
-        read(fmt::format("a;b\n1;{}\n", number), {.delimiter = ';'}),
+        read(fmt::format("a;b\n1;{}\n", number), {.delimiter = ';', .needed = {"b"}}),
         fmt::format("file:2: column 'b': '{}' has a decimal comma; numbers have a point, such as 1.5", number));
   EXPECT_REFUSED(read("a;b\n1;2\n1;2,5\n", {.delimiter = ';'}), "file:3: column 'b': '2,5' has a decimal comma");
   EXPECT_REFUSED(read("a;b\n1;2,5\n", {.delimiter = ';', .columns = {"b"}}), "file:2: column 'b': '2,5' has a decimal");
 }
 
+TEST(Csv, LeavesOutDecimalCommasThatNobodyAskedFor) {
+  const CsvTable table = read("y;place\n1;52,1\n2;52,2\n", {.delimiter = ';', .needed = {"y"}});
+  EXPECT_EQ(table.columns, (Names{"y"}));
+  EXPECT_EQ(table.values, (Values{1, 2}));
+  EXPECT_EQ(table.left_out, (Names{"'place' ('52,1' in line 2 has a decimal comma)"}));
+  // No column remains.
+  EXPECT_REFUSED(read("a;b\nx;1,5\ny;2,5\n", {.delimiter = ';'}), "file:2: column 'b': '1,5' has a decimal comma");
+}
+
 TEST(Csv, SaysWhichDelimiterIsMeant) {
   EXPECT_REFUSED(read("date;a\nmonday;2\n"),
-                 "no column holds numbers; is ',' the right delimiter; say delimiter = \";\"");
+                 "no column holds numbers; is ',' the right delimiter? Say delimiter = \";\"");
   EXPECT_REFUSED(read("date;a\nmonday;2,5\n"), "file:2: the row has 2 fields instead of 1; say delimiter = \";\"");
   EXPECT_REFUSED(read("date\ta\nmonday\t2,5\n"), "say delimiter = \"tab\"");
-  EXPECT_REFUSED(read("date,a\nmonday,tuesday\n", {.delimiter = ';'}), "say delimiter = \",\"");
+  EXPECT_REFUSED(read("date,a\nmonday,tuesday\n", {.delimiter = ';'}), "Say delimiter = \",\"");
 }
 
 TEST(Csv, FindsItsWayAmongVeryManyColumns) {
@@ -163,7 +172,7 @@ TEST(Csv, RefusesBrokenFiles) {
   EXPECT_REFUSED(read("a,b\n1,2,3\n"), "file:2: the row has 3 fields instead of 2");
   EXPECT_REFUSED(read("a\n1\n\"2\n3\n"), "file:3: a quote is opened and never closed");
   EXPECT_REFUSED(read("a\n\"1\"2\n"), "file:2: a delimiter must follow a closing quote");
-  EXPECT_REFUSED(read("a;b\n1;2\n"), "no column holds numbers; is ',' the right delimiter; say delimiter = \";\"");
+  EXPECT_REFUSED(read("a;b\n1;2\n"), "no column holds numbers; is ',' the right delimiter? Say delimiter = \";\"");
   EXPECT_REFUSED(read("a\n1\n", {.delimiter = '"'}), "neither a quote");
   EXPECT_REFUSED(read("a\n\"" + std::string(17 << 20, 'x')), "more than 16 MiB");
 }

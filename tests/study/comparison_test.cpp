@@ -78,6 +78,26 @@ TEST(Comparison, RefusesArmsThatItCannotCompare) {
   EXPECT_REFUSED(make_contenders(request), "learners or arms, not both");
 }
 
+TEST(Comparison, RefusesANameThatIsThereTwice) {
+  const ScratchDirectory scratch;
+  const std::string arms = "[[arm]]\nname = \"a\"\n[[arm]]\nname = \"b\"\n";
+  EXPECT_REFUSED(make_contenders({.config = scratch.write("arms.toml", tiny_file + arms), .arms = {"a", "b", "a"}}),
+                 "--arms names a twice");
+  EXPECT_REFUSED(make_contenders({.config = scratch.write("tiny.toml", tiny_file), .learners = {"bptt", "bptt"}}),
+                 "--learners names bptt twice");
+}
+
+TEST(Comparison, RefusesArmsOfDifferentMetrics) {
+  const ScratchDirectory scratch;
+  ComparisonRequest request{.config =
+                                scratch.write("arms.toml", tiny_file + "[[arm]]\nname = \"sum\"\n[[arm]]\n"
+                                                                       "name = \"copy\"\ntask.name = \"copy\"\n")};
+  EXPECT_REFUSED(make_contenders(request),
+                 "arm sum is judged by mse, arm copy by cross_entropy: arms of different tasks cannot be compared");
+  request.arms = {"copy"};
+  EXPECT_EQ(make_contenders(request).size(), 1u);
+}
+
 TEST(Comparison, RunsThatFailedHaveNoNumbers) {
   Contender contender{"bptt", {}};
   EXPECT_EQ(metric_of({contender}), "metric");

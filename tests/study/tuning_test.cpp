@@ -37,6 +37,12 @@ class Tuning : public ::testing::Test {
     overrides.push_back("run.directory=" + (scratch_ / "run").string());
     return {.config = scratch_.write("tiny.toml", tiny_file), .overrides = overrides, .grid = std::move(grid)};
   }
+  /// A task that can give its validation data back.
+  std::vector<std::string> series() const {
+    std::string rows = "x\n";
+    for (int i = 0; i < 100; ++i) rows += std::to_string(i % 7) + "\n";
+    return {"task.name=series", "task.series.path=" + scratch_.write("rows.csv", rows)};
+  }
   ScratchDirectory scratch_;
 };
 
@@ -62,14 +68,23 @@ TEST(BestTrial, HasTheLowestValidationLossThatIsANumber) {
   trials[2].outcome.validation_score = 1;
   EXPECT_EQ(&best_trial(trials), &trials[2]);
   trials[1].outcome.validation_score = trials[2].outcome.validation_score = std::nan("");
+  const auto failure = [&]() -> std::string {
+    try {
+      return best_trial(trials).setting;
+    } catch (const RunFailure& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(failure(),
+            "[tune] none of the 3 trials has a finite validation loss; choose by another metric (train.best_by)");
   trials[0].outcome.failure = "it broke";
-  EXPECT_THROW(best_trial(trials), RunFailure);
+  EXPECT_EQ(failure(), "[tune] none of the 3 trials has a finite validation loss: it broke");
 }
 
 TEST_F(Tuning, TheBestSettingIsTrainedOnceMoreBesideItsTrials) {
   const TuningRequest asked = request({"optimizer.rate=0.1,0.2"});
   std::vector<Trial> trials = make_trials(asked);
-  trials[1].outcome = {.run = "there", .metric = "mse", .validation_loss = 0.5};
+  trials[1].outcome = {.run = "there", .metric = "mse", .validation_loss = 0.5, .validation_score = 0.125};
   FinalRun last = final_run(trials[1], asked);
   EXPECT_EQ(last.config.run.directory, (scratch_ / "run-tune/best/optimizer.rate=0.2").string());
   EXPECT_EQ(last.config.optimizer.rate, 0.2);
@@ -80,19 +95,31 @@ TEST_F(Tuning, TheBestSettingIsTrainedOnceMoreBesideItsTrials) {
   EXPECT_EQ(json["best"], "optimizer.rate=0.2");
   EXPECT_EQ(json["test_mse"], 0.25);
   EXPECT_TRUE(json["trials"][0]["validation_loss"].is_null());
+  EXPECT_EQ(json["validation_score"], 0.125);
+  EXPECT_EQ(json["trials"][1]["validation_score"], 0.125);
+  EXPECT_TRUE(json["trials"][0]["validation_score"].is_null());
 }
 
 TEST_F(Tuning, WhatWasHeldOutIsLearnedFromForAsLongAsWasBest) {
-  std::string rows = "x\n";
-  for (int i = 0; i < 100; ++i) rows += std::to_string(i % 7) + "\n";
-  const TuningRequest asked =
-      request({"optimizer.rate=0.1"}, {"task.name=series", "task.series.path=" + scratch_.write("rows.csv", rows)});
+  const TuningRequest asked = request({"optimizer.rate=0.1"}, series());
   std::vector<Trial> trials = make_trials(asked);
   trials[0].outcome.best_iteration = 7;
   const FinalRun last = final_run(trials[0], asked);
   EXPECT_EQ(last.config.train.iterations, 7);
   EXPECT_EQ(last.config.train.evaluate_every, 0);
   EXPECT_NE(last.data.find("7 iterations, which were best"), std::string::npos) << last.data;
+}
+
+TEST_F(Tuning, AnAverageThatWaitsForValidationsKeepsThem) {
+  std::vector<std::string> overrides = series();
+  overrides.emplace_back("optimizer.average=non_monotone");
+  const TuningRequest asked = request({"optimizer.rate=0.1"}, overrides);
+  const std::vector<Trial> trials = make_trials(asked);
+  const FinalRun last = final_run(trials[0], asked);
+  EXPECT_NO_THROW(check_run(last.config));
+  EXPECT_EQ(last.config.train.evaluate_every, 10);
+  EXPECT_EQ(last.config.train.iterations, 20);
+  EXPECT_NE(last.data.find("waits for validations"), std::string::npos) << last.data;
 }
 
 }  // namespace

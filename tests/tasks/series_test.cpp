@@ -60,6 +60,22 @@ TEST_F(Series, SaysWhichColumnsAreUsedAndWhichAreNot) {
   EXPECT_EQ(make_task(config_, 1)->notes(), (std::vector<std::string>{"inputs: a; targets: b"}));
 }
 
+TEST_F(Series, LeavesOutDecimalCommasOfColumnsThatNobodyAskedFor) {
+  std::string text = "y;place\n";
+  for (int t = 0; t < 40; ++t) text += std::to_string(t) + ";52,1\n";
+  config_.path = directory_.write("places.csv", text);
+  config_.delimiter = ";";
+  config_.targets = {"y"};
+  EXPECT_EQ(make_task(config_, 1)->notes(),
+            (std::vector<std::string>{"inputs: y; targets: y",
+                                      "columns that are not used: 'place' ('52,1' in line 2 has a decimal comma)"}));
+  for (std::vector<std::string>* named : {&config_.targets, &config_.known}) {
+    config_.targets = {"y"};
+    *named = {"place"};
+    EXPECT_REFUSED(make_task(config_, 1), "places.csv:2: column 'place': '52,1' has a decimal comma");
+  }
+}
+
 TEST_F(Series, TrainingReadsStretchesSideBySide) {
   config_.inputs = {"a"};
   const auto task = make_task(config_, 1);  // 19 steps have a target in the training part

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "throughtime/error.h"
 
@@ -38,6 +39,11 @@ double BestBy::score(const Evaluation& evaluation) const {
   for (const Score& score : evaluation.scores)
     if (score.name == name_) return score.value;
   return evaluation.loss;
+}
+
+bool BestBy::better(double score, double than) const {
+  if (!std::isfinite(score) || !std::isfinite(than)) return std::isfinite(score) && !std::isfinite(than);
+  return higher_ ? score > than : score < than;
 }
 
 }  // namespace throughtime

@@ -21,7 +21,9 @@ class BestBy {
   const std::string& name() const { return name_; }
   bool is_loss() const { return name_ == loss; }
   double score(const Evaluation& evaluation) const;
-  bool better(double score, double than) const { return higher_ ? score > than : score < than; }
+  /// Any number is better than none, and than infinity: a metric may have no value for weights that have learned
+  /// little.
+  bool better(double score, double than) const;
 
  private:
   std::string name_;

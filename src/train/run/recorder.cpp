@@ -85,7 +85,8 @@ void Recorder::on_end(const RunResult& result) {
   replace_file(directory_.result(), result_json(result, directory_.path().string()) + "\n");
   log_.line(fmt::format("{} at iteration {} after {:.1f} s of training; peak memory {} bytes", name_of(result.end),
                         result.iteration, result.seconds, peak_memory_bytes()));
-  if (const std::string warning = divergence(result); !warning.empty()) log_.line(warning);
+  for (const std::string& warning : {divergence(result), unchosen(result)})
+    if (!warning.empty()) log_.line(warning);
 }
 
 void Recorder::save_checkpoint(bool best, Communicator* ranks) {

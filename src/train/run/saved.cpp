@@ -87,8 +87,8 @@ void load_training(const std::string& path, OnlineLearner& learner) {
   });
 }
 
-std::string train_file(const std::string& path, const std::vector<std::string>& overrides) {
-  const RunConfig config = load_config(path, overrides);
+std::string train_file(const std::string& path, const std::vector<std::string>& overrides, const std::string& arm) {
+  const RunConfig config = load_config(path, overrides, arm);
   Observer silent;
   train_run(config, silent);
   return run_directory(config);

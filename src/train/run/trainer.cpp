@@ -139,6 +139,17 @@ std::string divergence(const RunResult& result) {
   return "";
 }
 
+std::string unchosen(const RunResult& result) {
+  if (!result.best_validation) return "";
+  const BestBy by(result.plan.best_by);
+  const double score = by.score(*result.best_validation);
+  if (std::isfinite(score)) return "";
+  return fmt::format(
+      "no validation of {} had a finite {} (the first is {}), so that the best weights are those of iteration {}; "
+      "choose by another metric (train.best_by)",
+      result.plan.name, by.name(), score, result.best_validation->iteration);
+}
+
 bool exploded(const RunResult& result) {
   constexpr double beyond = 1e6, beyond_guess = 1e3;
   const RunPlan& plan = result.plan;

@@ -105,6 +105,9 @@ inline const std::optional<Evaluation>& chosen_test(const RunResult& result) {
 /// Whether the end of a run is no result: an error of a hundred times the naive baseline, or a loss of ten times that
 /// of a guess. Empty: it is one; else what is wrong, for people.
 std::string divergence(const RunResult& result);
+/// Where no validation had a finite train.best_by, so that the best weights are just the first: that, for people.
+/// Else empty.
+std::string unchosen(const RunResult& result);
 /// Whether even the test that counts (without one, the training loss) is so far off that the run has failed: a million
 /// times the naive baseline, or a thousand times the loss of a guess.
 bool exploded(const RunResult& result);

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "support/errors.h"
 #include "support/scratch.h"
 #include "train/options/config.h"
+#include "train/run/trainer.h"
 
 namespace throughtime {
 namespace {
@@ -20,6 +23,30 @@ TEST(BestBy, TakesTheLossOrAMetric) {
   EXPECT_FALSE(BestBy("esr").better(0.2, 0.2));
   EXPECT_TRUE(BestBy("accuracy").better(0.9, 0.8)) << "more is better";
   EXPECT_FALSE(BestBy("loss").better(2, 1));
+}
+
+TEST(BestBy, PrefersAnyFiniteScore) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const char* name : {"esr", "accuracy"})
+    for (const double none : {std::nan(""), infinite, -infinite}) {
+      EXPECT_TRUE(BestBy(name).better(0.5, none)) << name << " " << none;
+      EXPECT_FALSE(BestBy(name).better(none, 0.5)) << name << " " << none;
+      EXPECT_FALSE(BestBy(name).better(none, std::nan(""))) << name << " " << none;
+    }
+}
+
+TEST(BestBy, ARunWithoutAFiniteScoreSaysSo) {
+  RunResult result{.plan = {.name = "a run", .best_by = "esr"}};
+  EXPECT_EQ(unchosen(result), "") << "no validations";
+  result.best_validation = evaluation;
+  EXPECT_EQ(unchosen(result), "");
+  result.best_validation->scores.back().value = std::numeric_limits<double>::infinity();
+  result.best_validation->iteration = 5;
+  EXPECT_EQ(unchosen(result),
+            "no validation of a run had a finite esr (the first is inf), so that the best weights are those of "
+            "iteration 5; choose by another metric (train.best_by)");
+  result.plan.best_by = "loss";
+  EXPECT_EQ(unchosen(result), "");
 }
 
 TEST(BestBy, RefusesWhatIsNotMeasured) {

@@ -171,6 +171,17 @@ TEST(SavedTraining, OfAStreamGoesOnWithTheSameBits) {
   EXPECT_EQ(learn(second, 33, 60), learn(whole, 33, 60));
 }
 
+TEST(SavedRuns, AreTrainedFromAnArm) {
+  const ScratchDirectory scratch;
+  const std::string config =
+      scratch.write("add.toml",
+                    "[task]\nname = \"add\"\nadd.length = 4\n[model]\nhidden = 4\n[train]\niterations = 2\nbatch = 4\n"
+                    "[run]\nthreads = 1\ndirectory = \"run\"\n[[arm]]\nname = \"wide\"\nmodel.hidden = 6\n");
+  EXPECT_REFUSED(train_file(config), "--arm");
+  EXPECT_REFUSED(train_file(config, {}, "wid"), "did you mean 'wide'?");
+  EXPECT_EQ(load_run(train_file(config, {}, "wide")).model.layers().front().hidden, 6);
+}
+
 TEST(SavedRuns, AreTrainedAndReadByPrograms) {
   const ScratchDirectory scratch;
   const std::string config =
