@@ -23,7 +23,7 @@ bool is_circumstance(const std::string& key) {
 /// Everything that decides what a run computes but its seed. A run without a configuration is like no other.
 std::string identity(const RunRecord& run) {
   if (run.config.empty()) return run.directory.string();
-  std::string text;
+  std::string text = "over " + run.counter + "\n";  // a stream and a recording may have equal configurations
   for (const auto& [key, value] : run.config)
     if (!is_circumstance(key)) text += key + "=" + value + "\n";
   return text;

@@ -129,6 +129,15 @@ TEST(Questions, OfAStreamIsNotThatOfARecording) {
   EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u);
 }
 
+TEST(Groups, OfAStreamAndARecordingAreTwoWhereTheirConfigurationsAreEqual) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "horizon = [1]\n");
+  write_series(scratch, "b", "horizon = [1]\n");
+  EXPECT_EQ(groups_of(scratch).size(), 1u);
+  scratch.write("b/metrics.jsonl", "{\"rows\":10,\"rolling_mse\":3}\n{\"rows\":20,\"rolling_mse\":2}\n");
+  EXPECT_EQ(groups_of(scratch).size(), 2u);
+}
+
 TEST(Questions, OfRunsThatDoNotTellAreNotKnown) {
   const ScratchDirectory scratch;
   write_run(scratch, "a", {});
