@@ -17,9 +17,10 @@ constexpr std::array<std::string_view, 12> ways_of_reading = {
     "delimiter", "published_metric",   "inputs",  "known", "difference", "season"};
 
 /// Whether `length` is no more than the window of a stream or a recording: those tasks say how many steps a pass has,
-/// or in how many columns they are evaluated.
+/// or in how many columns they are evaluated. Of arrays it is nothing else.
 bool is_cut_into_windows(const RunRecord& run, const std::string& table) {
-  return !run.option(table + "steps").empty() || !run.option(table + "evaluation_columns").empty();
+  return table == "task.arrays." || !run.option(table + "steps").empty() ||
+         !run.option(table + "evaluation_columns").empty();
 }
 
 /// What a run was asked: options of its task without the task's name in front.
@@ -29,6 +30,7 @@ Entries question_of(const RunRecord& run) {
   const bool windows = is_cut_into_windows(run, table);
   for (const auto& [key, value] : run.config) {
     if (!key.starts_with("task.") || key == "task.data") continue;
+    if (key == "task.arrays.path" && has_own_arrays(run)) continue;
     const std::string name = key.starts_with(table) ? key.substr(table.size()) : key.substr(5);
     const bool reading = std::find(ways_of_reading.begin(), ways_of_reading.end(), name) != ways_of_reading.end();
     if (!reading && !(name == "length" && windows)) question.emplace_back(name, value);

@@ -138,6 +138,27 @@ TEST(Groups, OfAStreamAndARecordingAreTwoWhereTheirConfigurationsAreEqual) {
   EXPECT_EQ(groups_of(scratch).size(), 2u);
 }
 
+/// A run that a program started with arrays of its own, `path` says where they lie.
+void write_fit(const ScratchDirectory& scratch, int seed, const std::string& path, int length) {
+  write_run(scratch, fmt::format("fit-{}", seed), {});
+  scratch.write(fmt::format("fit-{}/config.toml", seed),
+                fmt::format("[task]\nname = \"arrays\"\n\n[task.arrays]\npath = '{}'\nlength = {}\n\n[train]\nseed = "
+                            "{}\n\n[run]\ndirectory = '/runs/{}'\n",
+                            path, length, seed, seed));
+}
+
+TEST(Groups, OfFitsAreOneWhereEachRunKeepsItsOwnArrays) {
+  const ScratchDirectory scratch;
+  for (const int seed : {1, 2}) write_fit(scratch, seed, fmt::format("/runs/{}/task", seed), 50);
+  EXPECT_EQ(groups_of(scratch).size(), 1u);
+  write_fit(scratch, 2, "/runs/2/task", 25);
+  ASSERT_EQ(groups_of(scratch).size(), 2u);
+  EXPECT_EQ(differing_options(groups_of(scratch)), std::vector<std::string>{"task.arrays.length"});
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 1u) << "the length is that of a window";
+  write_fit(scratch, 2, "/runs/20/task", 50);
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u) << "arrays that lie elsewhere are other arrays";
+}
+
 TEST(Questions, OfRunsThatDoNotTellAreNotKnown) {
   const ScratchDirectory scratch;
   write_run(scratch, "a", {});
