@@ -12,9 +12,10 @@ namespace {
 
 /// Options of tasks that leave the question as it is, whatever the task: where the data lies, what of it the model
 /// sees, and how much of it at once.
-constexpr std::array<std::string_view, 12> ways_of_reading = {
-    "data",      "evaluation_columns", "history", "steps", "window",     "header",
-    "delimiter", "published_metric",   "inputs",  "known", "difference", "season"};
+constexpr std::array<std::string_view, 15> ways_of_reading = {
+    "data",          "evaluation_columns", "history",     "steps", "window",     "header",
+    "delimiter",     "published_metric",   "inputs",      "known", "difference", "season",
+    "length_varies", "length_cap",         "pre_emphasis"};
 
 /// Whether `length` is no more than the window of a stream or a recording: those tasks say how many steps a pass has,
 /// or in how many columns they are evaluated. Of arrays it is nothing else.

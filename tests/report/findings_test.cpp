@@ -159,6 +159,13 @@ TEST(Groups, OfFitsAreOneWhereEachRunKeepsItsOwnArrays) {
   EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u) << "arrays that lie elsewhere are other arrays";
 }
 
+TEST(Questions, AreTheSameWhateverTheTrainingWindowsAndTheFurtherMetrics) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "horizon = [1]\nlength_varies = false\nlength_cap = 40\npre_emphasis = 0.0\n");
+  write_series(scratch, "b", "horizon = [1]\nlength_varies = true\nlength_cap = 20\npre_emphasis = 0.95\n");
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 1u);
+}
+
 TEST(Questions, OfRunsThatDoNotTellAreNotKnown) {
   const ScratchDirectory scratch;
   write_run(scratch, "a", {});
