@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <string_view>
+
+#include "train/options/config.h"
+#include "train/options/toml_document.h"
 
 namespace throughtime {
 namespace {
@@ -24,18 +28,39 @@ bool is_cut_into_windows(const RunRecord& run, const std::string& table) {
          !run.option(table + "evaluation_columns").empty();
 }
 
+/// The options of a task where nothing is said about them; none of a task that this program does not have.
+Entries defaults_of(const std::string& task, const std::string& table) {
+  Entries defaults;
+  try {
+    const std::string text = resolved_config(parse_config(fmt::format("[task]\nname = '{}'\n", task), "report"));
+    const toml::table config = parse_toml(text, "report");
+    for (const auto& [key, value] : values_under(config))
+      if (key.starts_with(table))
+        defaults.emplace_back(key.substr(table.size()),
+                              value->is_string() ? value->as_string()->get() : value_text(*value));
+  } catch (const std::exception&) {
+    defaults.clear();
+  }
+  return defaults;
+}
+
 /// What a run was asked: options of its task without the task's name in front.
 Entries question_of(const RunRecord& run) {
   Entries question;
   const std::string task = run.option("task.name"), table = "task." + task + ".";
   const bool windows = is_cut_into_windows(run, table);
-  for (const auto& [key, value] : run.config) {
+  Entries options = run.config;
+  for (const auto& [name, value] : defaults_of(task, table))
+    if (run.option(table + name).empty() && run.option("task." + name).empty())
+      options.emplace_back(table + name, value);
+  for (const auto& [key, value] : options) {
     if (!key.starts_with("task.") || key == "task.data") continue;
     if (key == "task.arrays.path" && has_own_arrays(run)) continue;
     const std::string name = key.starts_with(table) ? key.substr(table.size()) : key.substr(5);
     const bool reading = std::find(ways_of_reading.begin(), ways_of_reading.end(), name) != ways_of_reading.end();
     if (!reading && !(name == "length" && windows)) question.emplace_back(name, value);
   }
+  std::sort(question.begin(), question.end());
   if (run.counter == "row") question.emplace_back("as a stream", "yes");
   return question;
 }

@@ -166,6 +166,15 @@ TEST(Questions, AreTheSameWhateverTheTrainingWindowsAndTheFurtherMetrics) {
   EXPECT_EQ(by_question(groups_of(scratch)).size(), 1u);
 }
 
+TEST(Questions, HaveTheDefaultsOfOptionsThatARunDoesNotName) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "");
+  write_series(scratch, "b", "horizon = 1\nstandardise = true\n");
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 1u);
+  write_series(scratch, "c", "horizon = 2\n");
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u);
+}
+
 TEST(Questions, OfRunsThatDoNotTellAreNotKnown) {
   const ScratchDirectory scratch;
   write_run(scratch, "a", {});
