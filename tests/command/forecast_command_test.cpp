@@ -105,6 +105,16 @@ TEST_F(ForecastCommand, PreEmphasisIsMeasuredAndChosenByWhereThatIsAskedFor) {
   expect_refusal(run("tune wave.toml --grid train.best_by=loss,esr"), "train.best_by does not change what is learned");
 }
 
+TEST_F(ForecastCommand, ReportsCompareTargetsWithSimpleForecastsAlsoWithoutPictures) {
+  train();
+  ASSERT_EQ(run("report runs/wave -o page.md").code, 0);
+  expect_has(text_of(path("page.md")),
+             {"### Each target beside simple forecasts", "| seasonal | ", "| y +4 | wave | "});
+  for (const std::string format : {"md", "csv", "svg", "png"})
+    expect_refusal(run("report runs/wave --rows 30 -o page." + format), "--rows");
+  EXPECT_EQ(run("report runs/wave --rows 30 -o page.html").code, 0);
+}
+
 TEST_F(ForecastCommand, PlotDrawsTruthForecastAndResiduals) {
   train("--set model.head=gaussian");
   const Outcome terminal = run("plot runs/wave --forecast --rows 30");
