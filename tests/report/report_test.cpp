@@ -216,6 +216,19 @@ TEST(Page, SaysWhichRunsAreNotWhole) {
   EXPECT_NE(html.find("1 of 2 finished"), std::string::npos);
 }
 
+TEST(Results, CallAValidationLossTheBestOneOnlyWhereItChose) {
+  for (const std::string by : {"loss", "mae"}) {
+    ScratchDirectory scratch;
+    write_run(scratch, "a", {});
+    scratch.write("a/result.json", "{\"metric\":\"mse\",\"metrics\":{\"test_mse\":1},\"best\":{\"by\":\"" + by +
+                                       "\",\"iteration\":10,\"validation_loss\":0.5}}\n");
+    const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {.figures = false});
+    const std::vector<std::string>& columns = report.sections.at(0).tables.at(0).columns;
+    const std::string name = by == "loss" ? "best validation loss" : "validation loss of the chosen weights";
+    EXPECT_EQ(std::count(columns.begin(), columns.end(), name), 1) << by;
+  }
+}
+
 TEST(ReportFile, ItsFormatIsThatOfItsNameOrOfItsEnding) {
   EXPECT_EQ(report_format("", "page"), ReportFormat::html);
   EXPECT_EQ(report_format("", "a.b/page.md"), ReportFormat::md);
