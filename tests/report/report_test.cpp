@@ -229,6 +229,17 @@ TEST(Results, CallAValidationLossTheBestOneOnlyWhereItChose) {
   }
 }
 
+TEST(Page, FindsNothingOfRunsWhoseTaskIsNotKnown) {
+  ScratchDirectory scratch;
+  for (const std::string name : {"a", "b"}) {
+    write_run(scratch, name, {});
+    std::filesystem::remove(scratch / (name + "/config.toml"));
+  }
+  const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {.figures = false});
+  ASSERT_EQ(report.sections.size(), 1u);
+  EXPECT_EQ(report.sections[0].finding, "");
+}
+
 TEST(ReportFile, ItsFormatIsThatOfItsNameOrOfItsEnding) {
   EXPECT_EQ(report_format("", "page"), ReportFormat::html);
   EXPECT_EQ(report_format("", "a.b/page.md"), ReportFormat::md);
