@@ -77,8 +77,10 @@ bool has_own_arrays(const RunRecord& run) {
 double naive_of(const ResultFile& result, const std::string& metric) {
   if (const double own = result.number("baselines." + metric); !std::isnan(own)) return own;
   const std::string task_metric = result.text("metric");
-  const bool other_split = metric.starts_with("validation_") || metric.starts_with("train_");
-  return !other_split && !task_metric.empty() && metric.ends_with("_" + task_metric) ? result.number("baseline") : nan;
+  if (task_metric.empty()) return nan;
+  for (const char* part : {"test_", "rolling_", "cumulative_"})
+    if (metric == part + task_metric) return result.number("baseline");
+  return nan;
 }
 
 std::size_t RunGroup::finished() const {

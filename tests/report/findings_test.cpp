@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/questions.h"
 #include "report/run_writer.h"
 
@@ -75,6 +77,16 @@ TEST(Finding, WithoutATestSaysSo) {
   write_run(scratch, "a", {});
   std::filesystem::remove(scratch / "a/result.json");
   EXPECT_EQ(finding(groups_of(scratch)), "No run has a test result yet.");
+}
+
+TEST(Naive, IsOfTheMetricAloneThatTheRunNames) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.naive = 0.25});
+  const ResultFile result = groups_of(scratch).at(0).runs.at(0).result;
+  for (const std::string metric : {"test_mse", "rolling_mse", "cumulative_mse"})
+    EXPECT_EQ(naive_of(result, metric), 0.25);
+  for (const std::string metric : {"test_original_mse", "validation_mse", "train_mse"})
+    EXPECT_TRUE(std::isnan(naive_of(result, metric))) << metric;
 }
 
 /// A run of the series task with these options of it.
