@@ -89,6 +89,15 @@ TEST(Naive, IsOfTheMetricAloneThatTheRunNames) {
     EXPECT_TRUE(std::isnan(naive_of(result, metric))) << metric;
 }
 
+TEST(Finding, NamesWhatHasNoNaiveResult) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.learner = "bptt", .test = 0.5, .naive = 1});
+  write_run(scratch, "b", {.learner = "fptt"});
+  scratch.write("b/result.json", "{\"metric\":\"mse\",\"metrics\":{\"test_mse\":0.25},\"best\":{}}\n");
+  EXPECT_EQ(finding(groups_of(scratch)),
+            "BPTT 0.5 x naive (test mse; below 1 is better than naive). Without a naive result: FPTT.");
+}
+
 /// A run of the series task with these options of it.
 void write_series(const ScratchDirectory& scratch, const std::string& name, const std::string& options) {
   write_run(scratch, name, {});
