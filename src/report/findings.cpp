@@ -65,7 +65,7 @@ std::string list_of(const std::vector<Finding>& findings, SkillKind kind) {
   const bool all = findings.size() <= most_named;
   for (std::size_t i = 0; i < (all ? findings.size() : best_named); ++i) texts.push_back(text(i));
   if (!all)
-    texts.push_back(fmt::format("{} more up to {}", findings.size() - best_named - 1, text(findings.size() - 1)));
+    texts.push_back(fmt::format("then {} more, last {}", findings.size() - best_named - 1, text(findings.size() - 1)));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 

@@ -69,7 +69,8 @@ TEST(Finding, OfManyRunsNamesTheBestAndTheWorst) {
     scratch.write(fmt::format("run-{}x/config.toml", i),
                   fmt::format("[task]\nname = \"add\"\n\n[model]\nhidden = {}\n", i));
   const std::string text = finding(groups_of(scratch));
-  EXPECT_TRUE(text.starts_with("run-1x 0.1 x naive, run-2x 0.2 x, run-3x 0.3 x, 4 more up to run-8x 0.8 x (")) << text;
+  EXPECT_TRUE(text.starts_with("run-1x 0.1 x naive, run-2x 0.2 x, run-3x 0.3 x, then 4 more, last run-8x 0.8 x ("))
+      << text;
 }
 
 TEST(Finding, WithoutATestSaysSo) {
