@@ -6,6 +6,7 @@
 
 #include "report/questions.h"
 #include "report/run_writer.h"
+#include "report/units.h"
 
 namespace throughtime {
 namespace {
@@ -97,6 +98,10 @@ TEST(Finding, NamesWhatHasNoNaiveResult) {
   scratch.write("b/result.json", "{\"metric\":\"mse\",\"metrics\":{\"test_mse\":0.25},\"best\":{}}\n");
   EXPECT_EQ(finding(groups_of(scratch)),
             "BPTT 0.5 x naive (test mse; below 1 is better than naive). Without a naive result: FPTT.");
+}
+
+TEST(Unit, OfAnErrorBehindAFilterIsThatOfTheError) {
+  EXPECT_EQ(unit_of("test_pre_emphasis_esr", {}), unit_of("test_esr", {}));
 }
 
 /// A run of the series task with these options of it.
