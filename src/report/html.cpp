@@ -179,7 +179,7 @@ std::string markdown_of(const Report& report) {
   };
   const auto table_text = [&](const ReportTable& table, const char* level) {
     std::string text =
-        fmt::format("\n{} {}\n\n{}{}", level, cell(table.title), table.note, table.note.empty() ? "" : "\n\n");
+        fmt::format("\n{} {}\n\n{}{}", level, cell(table.title), cell(table.note), table.note.empty() ? "" : "\n\n");
     text += row(table.columns) + "|";
     for (std::size_t i = 0; i < table.columns.size(); ++i) text += i < table.text_columns ? " --- |" : " ---: |";
     text += "\n";

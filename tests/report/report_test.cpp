@@ -240,6 +240,12 @@ TEST(Page, FindsNothingOfRunsWhoseTaskIsNotKnown) {
   EXPECT_EQ(report.sections[0].finding, "");
 }
 
+TEST(Markdown, EscapesTheNotesOfTables) {
+  const ReportTable table{.title = "t", .note = "a*b <c>", .columns = {"run"}, .rows = {}};
+  const std::string text = markdown_of({.title = "r", .made_by = "", .tables = {table}});
+  EXPECT_NE(text.find("a\\*b \\<c\\>"), std::string::npos) << text;
+}
+
 TEST(ReportFile, ItsFormatIsThatOfItsNameOrOfItsEnding) {
   EXPECT_EQ(report_format("", "page"), ReportFormat::html);
   EXPECT_EQ(report_format("", "a.b/page.md"), ReportFormat::md);
