@@ -246,6 +246,14 @@ TEST(Markdown, EscapesTheNotesOfTables) {
   EXPECT_NE(text.find("a\\*b \\<c\\>"), std::string::npos) << text;
 }
 
+TEST(Page, NamesItsPicturesForScreenReaders) {
+  if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
+  const Chart chart{.title = "a < b", .curves = {{.label = "a", .x = {1, 2}, .y = {1, 2}}}};
+  const std::string html = html_of({.title = "r", .sections = {{.title = "s", .figures = {chart}}}});
+  EXPECT_NE(html.find("<title>a &lt; b</title>"), std::string::npos);
+  EXPECT_EQ(html.find("<title></title>"), std::string::npos);
+}
+
 TEST(ReportFile, ItsFormatIsThatOfItsNameOrOfItsEnding) {
   EXPECT_EQ(report_format("", "page"), ReportFormat::html);
   EXPECT_EQ(report_format("", "a.b/page.md"), ReportFormat::md);
