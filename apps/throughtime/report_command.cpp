@@ -31,6 +31,7 @@ struct ReportArguments {
   bool best = false;
   std::string split{split_name(Split::test)};
   std::int64_t rows = 500;
+  bool rows_given = false;  // of report
 };
 
 /// Forecasts on a page are drawn of as many steps where nobody says how many: more would be one on top of the other.
@@ -109,10 +110,13 @@ void plot(const ReportArguments& arguments) {
 void report(const ReportArguments& arguments) {
   const std::filesystem::path output = arguments.output;
   const ReportFormat format = report_format(arguments.format, output);
+  if (arguments.rows_given && format != ReportFormat::html)
+    refuse("report", "--rows says how much of a forecast is drawn on a page of html, but {} draws no forecasts",
+           name_of(format));
   const std::vector<RunGroup> groups = group_runs(read_runs(arguments.runs));
   say_troubles(groups);
   ReportOptions options = options_of(arguments);
-  if (format == ReportFormat::html && gnuplot_found())
+  if (format == ReportFormat::html || format == ReportFormat::md)
     options.forecasts = report_forecasts(groups, arguments.rows, options.troubles);
   write_report(groups, options, format, output);
   tell("wrote {}\n", output.string());
@@ -157,7 +161,10 @@ void add_report_command(CLI::App& app) {
       ->type_name("N")
       ->capture_default_str();
   command->add_option("--title", arguments->options.title, "The page's title")->capture_default_str();
-  command->callback([arguments] { report(*arguments); });
+  command->callback([arguments, command] {
+    arguments->rows_given = command->count("--rows") > 0;
+    report(*arguments);
+  });
 }
 
 }  // namespace throughtime

@@ -65,7 +65,7 @@ std::string list_of(const std::vector<Finding>& findings, SkillKind kind) {
   const bool all = findings.size() <= most_named;
   for (std::size_t i = 0; i < (all ? findings.size() : best_named); ++i) texts.push_back(text(i));
   if (!all)
-    texts.push_back(fmt::format("{} more up to {}", findings.size() - best_named - 1, text(findings.size() - 1)));
+    texts.push_back(fmt::format("then {} more, last {}", findings.size() - best_named - 1, text(findings.size() - 1)));
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
@@ -136,9 +136,11 @@ std::string finding(const std::vector<RunGroup>& groups) {
   const SkillKind kind = skill_kind(groups, metric);
   const std::vector<std::string> names = spoken_names(groups);
   std::vector<Finding> findings;
+  std::vector<std::string> apart;                                          // without a naive result to compare with
   std::size_t fewest = std::numeric_limits<std::size_t>::max(), most = 0;  // seeds
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::vector<double> values = kind == SkillKind::ratio ? skills(groups[i], metric) : groups[i].tests(metric);
+    if (values.empty() && !groups[i].tests(metric).empty()) apart.push_back(names[i]);
     if (values.empty()) continue;
     findings.push_back({names[i], summary_of(values).mean});
     fewest = std::min(fewest, values.size());
@@ -154,7 +156,8 @@ std::string finding(const std::vector<RunGroup>& groups) {
   how += kind == SkillKind::ratio ? "; below 1 is better than naive" : larger ? "; more is better" : "; less is better";
   if (most > 1) how += fmt::format("; mean of {}{} seeds", fewest < most ? "up to " : "", most);
   const std::string naive = kind == SkillKind::beside ? beside_text(groups, metric) : "";
-  return fmt::format("{}{} ({}).{}", list_of(findings, kind), naive, how, failures_text(groups, metric));
+  const std::string others = apart.empty() ? "" : fmt::format(" Without a naive result: {}.", fmt::join(apart, ", "));
+  return fmt::format("{}{} ({}).{}{}", list_of(findings, kind), naive, how, failures_text(groups, metric), others);
 }
 
 }  // namespace throughtime

@@ -16,16 +16,17 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Options that say where and how often a run is done, not what it computes.
-bool is_circumstance(const std::string& key) {
-  return key == "train.seed" || key == "task.data" || key.starts_with("run.");
+bool is_circumstance(const RunRecord& run, const std::string& key) {
+  return key == "train.seed" || key == "task.data" || key.starts_with("run.") ||
+         (key == "task.arrays.path" && has_own_arrays(run));
 }
 
 /// Everything that decides what a run computes but its seed. A run without a configuration is like no other.
 std::string identity(const RunRecord& run) {
   if (run.config.empty()) return run.directory.string();
-  std::string text;
+  std::string text = "over " + run.counter + "\n";  // a stream and a recording may have equal configurations
   for (const auto& [key, value] : run.config)
-    if (!is_circumstance(key)) text += key + "=" + value + "\n";
+    if (!is_circumstance(run, key)) text += key + "=" + value + "\n";
   return text;
 }
 
@@ -67,12 +68,19 @@ void make_names_differ(std::vector<RunGroup>& groups) {
 
 }  // namespace
 
+bool has_own_arrays(const RunRecord& run) {
+  const std::string directory = run.option("run.directory");
+  return !directory.empty() && run.option("task.arrays.path").starts_with(directory + "/");
+}
+
 /// `baseline` alone is of the test split, or of a stream.
 double naive_of(const ResultFile& result, const std::string& metric) {
   if (const double own = result.number("baselines." + metric); !std::isnan(own)) return own;
   const std::string task_metric = result.text("metric");
-  const bool other_split = metric.starts_with("validation_") || metric.starts_with("train_");
-  return !other_split && !task_metric.empty() && metric.ends_with("_" + task_metric) ? result.number("baseline") : nan;
+  if (task_metric.empty()) return nan;
+  for (const char* part : {"test_", "rolling_", "cumulative_"})
+    if (metric == part + task_metric) return result.number("baseline");
+  return nan;
 }
 
 std::size_t RunGroup::finished() const {
@@ -129,7 +137,8 @@ std::vector<std::string> differing_options(const std::vector<RunGroup>& groups) 
   std::vector<std::string> keys, differing;
   for (const RunGroup& group : groups)
     for (const auto& [key, value] : group.runs.front().config)
-      if (!is_circumstance(key) && std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+      if (!is_circumstance(group.runs.front(), key) && std::find(keys.begin(), keys.end(), key) == keys.end())
+        keys.push_back(key);
   for (const std::string& key : keys) {
     const auto differs = [&](const RunGroup& group) {
       return !group.runs.front().config.empty() &&

@@ -27,6 +27,9 @@ struct RunGroup {
 /// The naive baseline of a metric ("validation_mse") on the split that it is of; NaN where the run does not tell.
 double naive_of(const ResultFile& result, const std::string& metric);
 
+/// Whether the arrays of a program (Python, C) lie below the run that was started with them.
+bool has_own_arrays(const RunRecord& run);
+
 /// Groups in the order in which their first runs are given, each with a name of its own.
 std::vector<RunGroup> group_runs(std::vector<RunRecord> runs);
 

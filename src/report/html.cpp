@@ -67,6 +67,15 @@ std::string file_name(const std::string& text) {
   return name + ".csv";
 }
 
+/// The picture of a figure without letters for its title, which only screen readers are told.
+std::string silent_svg(const Chart& bare, const std::string& title) {
+  std::string svg = svg_of(bare, figure_width, height_for(bare, figure_width, figure_height));
+  const std::string_view empty = "<title></title>";
+  if (const std::size_t at = svg.find(empty); at != std::string::npos)
+    svg.replace(at, empty.size(), fmt::format("<title>{}</title>", shown(title)));
+  return svg;
+}
+
 /// A figure's title and note are texts of the page, where they have room; the picture has the rest.
 std::string figure_html(const Chart& figure) {
   Chart bare = figure;
@@ -82,7 +91,7 @@ std::string figure_html(const Chart& figure) {
   for (const std::string& text : {note, figure.caption})
     if (!text.empty()) caption += shown(text) + (text.ends_with('.') ? " " : ". ");
   return fmt::format("<figure><h4>{}</h4>{}<figcaption>{}{}</figcaption></figure>\n", shown(figure.title),
-                     svg_of(bare, figure_width, height_for(bare, figure_width, figure_height)), caption, link);
+                     silent_svg(bare, figure.title), caption, link);
 }
 
 std::string figures_html(const std::string& title, const std::vector<Chart>& figures, const std::string& note) {
@@ -179,7 +188,7 @@ std::string markdown_of(const Report& report) {
   };
   const auto table_text = [&](const ReportTable& table, const char* level) {
     std::string text =
-        fmt::format("\n{} {}\n\n{}{}", level, cell(table.title), table.note, table.note.empty() ? "" : "\n\n");
+        fmt::format("\n{} {}\n\n{}{}", level, cell(table.title), cell(table.note), table.note.empty() ? "" : "\n\n");
     text += row(table.columns) + "|";
     for (std::size_t i = 0; i < table.columns.size(); ++i) text += i < table.text_columns ? " --- |" : " ---: |";
     text += "\n";

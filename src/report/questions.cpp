@@ -5,21 +5,43 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <string_view>
+
+#include "train/options/config.h"
+#include "train/options/toml_document.h"
 
 namespace throughtime {
 namespace {
 
 /// Options of tasks that leave the question as it is, whatever the task: where the data lies, what of it the model
 /// sees, and how much of it at once.
-constexpr std::array<std::string_view, 12> ways_of_reading = {
-    "data",      "evaluation_columns", "history", "steps", "window",     "header",
-    "delimiter", "published_metric",   "inputs",  "known", "difference", "season"};
+constexpr std::array<std::string_view, 15> ways_of_reading = {
+    "data",          "evaluation_columns", "history",     "steps", "window",     "header",
+    "delimiter",     "published_metric",   "inputs",      "known", "difference", "season",
+    "length_varies", "length_cap",         "pre_emphasis"};
 
 /// Whether `length` is no more than the window of a stream or a recording: those tasks say how many steps a pass has,
-/// or in how many columns they are evaluated.
+/// or in how many columns they are evaluated. Of arrays it is nothing else.
 bool is_cut_into_windows(const RunRecord& run, const std::string& table) {
-  return !run.option(table + "steps").empty() || !run.option(table + "evaluation_columns").empty();
+  return table == "task.arrays." || !run.option(table + "steps").empty() ||
+         !run.option(table + "evaluation_columns").empty();
+}
+
+/// The options of a task where nothing is said about them; none of a task that this program does not have.
+Entries defaults_of(const std::string& task, const std::string& table) {
+  Entries defaults;
+  try {
+    const std::string text = resolved_config(parse_config(fmt::format("[task]\nname = '{}'\n", task), "report"));
+    const toml::table config = parse_toml(text, "report");
+    for (const auto& [key, value] : values_under(config))
+      if (key.starts_with(table))
+        defaults.emplace_back(key.substr(table.size()),
+                              value->is_string() ? value->as_string()->get() : value_text(*value));
+  } catch (const std::exception&) {
+    defaults.clear();
+  }
+  return defaults;
 }
 
 /// What a run was asked: options of its task without the task's name in front.
@@ -27,12 +49,18 @@ Entries question_of(const RunRecord& run) {
   Entries question;
   const std::string task = run.option("task.name"), table = "task." + task + ".";
   const bool windows = is_cut_into_windows(run, table);
-  for (const auto& [key, value] : run.config) {
+  Entries options = run.config;
+  for (const auto& [name, value] : defaults_of(task, table))
+    if (run.option(table + name).empty() && run.option("task." + name).empty())
+      options.emplace_back(table + name, value);
+  for (const auto& [key, value] : options) {
     if (!key.starts_with("task.") || key == "task.data") continue;
+    if (key == "task.arrays.path" && has_own_arrays(run)) continue;
     const std::string name = key.starts_with(table) ? key.substr(table.size()) : key.substr(5);
     const bool reading = std::find(ways_of_reading.begin(), ways_of_reading.end(), name) != ways_of_reading.end();
     if (!reading && !(name == "length" && windows)) question.emplace_back(name, value);
   }
+  std::sort(question.begin(), question.end());
   if (run.counter == "row") question.emplace_back("as a stream", "yes");
   return question;
 }

@@ -161,7 +161,8 @@ ReportTable merged(ReportTable table, const ReportTable& more) {
 
 ReportSection section_of(const Question& question, const ReportOptions& options) {
   const std::vector<RunGroup>& groups = question.groups;
-  ReportSection section{.title = "Task: " + question.name, .finding = finding(groups), .csv = csv_of(groups)};
+  ReportSection section{.title = "Task: " + question.name, .csv = csv_of(groups)};
+  if (question.known) section.finding = finding(groups);
   if (!question.known) section.title = "Runs of a task that is not known";
   section.tables.push_back(results_table(groups));
   ReportTable targets;

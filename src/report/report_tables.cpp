@@ -151,7 +151,14 @@ ReportTable results_table(const std::vector<RunGroup>& groups) {
     add("x naive", [&](const RunGroup& group) { return skill_text(skills(group, metric)); });
   add("seeds", seeds_text);
   if (validated) add_result("last weights", "metrics.test_" + metric);
-  add_result("best validation loss", "best.validation_loss");
+  const auto chosen_otherwise = [](const RunRecord& run) {
+    const std::string by = run.result.text("best.by");
+    return !by.empty() && by != "loss";
+  };
+  const bool otherwise = std::any_of(groups.begin(), groups.end(), [&](const RunGroup& group) {
+    return std::any_of(group.runs.begin(), group.runs.end(), chosen_otherwise);
+  });
+  add_result(otherwise ? "validation loss of the chosen weights" : "best validation loss", "best.validation_loss");
   add_result("train loss", "train_loss");
   add(groups.front().runs.front().counter == "row" ? "rows" : "iterations",
       [](const RunGroup& group) { return spread_text(group.results("iterations")); });

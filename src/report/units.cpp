@@ -49,13 +49,14 @@ std::string loss_unit(const RunRecord& run) {
 }  // namespace
 
 std::string unit_of(const std::string& metric, const RunRecord& run) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 16> fixed = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 17> fixed = {
       {{"accuracy", "share of answers"},
        {"balanced_accuracy", "share of answers"},
        {"mark_error", "share of events"},
        {"published_mark_error", "share of events"},
        {"coverage", "share of targets"},
        {"esr", "share of the signal's power"},
+       {"pre_emphasis_esr", "share of the signal's power"},
        {"cross_entropy", "nats"},
        {"nll", "nats"},
        {"published_nll", "nats"},

@@ -116,6 +116,16 @@ TEST_F(ForecastCommand, TuneShowsWhatItChoseBy) {
   EXPECT_EQ(metric.out.find("validation mse"), metric.out.rfind("validation mse")) << metric.out;
 }
 
+TEST_F(ForecastCommand, ReportsCompareTargetsWithSimpleForecastsAlsoWithoutPictures) {
+  train();
+  ASSERT_EQ(run("report runs/wave -o page.md").code, 0);
+  expect_has(text_of(path("page.md")),
+             {"### Each target beside simple forecasts", "| seasonal | ", "| y +4 | wave | "});
+  for (const std::string format : {"md", "csv", "svg", "png"})
+    expect_refusal(run("report runs/wave --rows 30 -o page." + format), "--rows");
+  EXPECT_EQ(run("report runs/wave --rows 30 -o page.html").code, 0);
+}
+
 TEST_F(ForecastCommand, PlotDrawsTruthForecastAndResiduals) {
   train("--set model.head=gaussian");
   const Outcome terminal = run("plot runs/wave --forecast --rows 30");

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/questions.h"
 #include "report/run_writer.h"
+#include "report/units.h"
 
 namespace throughtime {
 namespace {
@@ -67,7 +70,8 @@ TEST(Finding, OfManyRunsNamesTheBestAndTheWorst) {
     scratch.write(fmt::format("run-{}x/config.toml", i),
                   fmt::format("[task]\nname = \"add\"\n\n[model]\nhidden = {}\n", i));
   const std::string text = finding(groups_of(scratch));
-  EXPECT_TRUE(text.starts_with("run-1x 0.1 x naive, run-2x 0.2 x, run-3x 0.3 x, 4 more up to run-8x 0.8 x (")) << text;
+  EXPECT_TRUE(text.starts_with("run-1x 0.1 x naive, run-2x 0.2 x, run-3x 0.3 x, then 4 more, last run-8x 0.8 x ("))
+      << text;
 }
 
 TEST(Finding, WithoutATestSaysSo) {
@@ -75,6 +79,29 @@ TEST(Finding, WithoutATestSaysSo) {
   write_run(scratch, "a", {});
   std::filesystem::remove(scratch / "a/result.json");
   EXPECT_EQ(finding(groups_of(scratch)), "No run has a test result yet.");
+}
+
+TEST(Naive, IsOfTheMetricAloneThatTheRunNames) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.naive = 0.25});
+  const ResultFile result = groups_of(scratch).at(0).runs.at(0).result;
+  for (const std::string metric : {"test_mse", "rolling_mse", "cumulative_mse"})
+    EXPECT_EQ(naive_of(result, metric), 0.25);
+  for (const std::string metric : {"test_original_mse", "validation_mse", "train_mse"})
+    EXPECT_TRUE(std::isnan(naive_of(result, metric))) << metric;
+}
+
+TEST(Finding, NamesWhatHasNoNaiveResult) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.learner = "bptt", .test = 0.5, .naive = 1});
+  write_run(scratch, "b", {.learner = "fptt"});
+  scratch.write("b/result.json", "{\"metric\":\"mse\",\"metrics\":{\"test_mse\":0.25},\"best\":{}}\n");
+  EXPECT_EQ(finding(groups_of(scratch)),
+            "BPTT 0.5 x naive (test mse; below 1 is better than naive). Without a naive result: FPTT.");
+}
+
+TEST(Unit, OfAnErrorBehindAFilterIsThatOfTheError) {
+  EXPECT_EQ(unit_of("test_pre_emphasis_esr", {}), unit_of("test_esr", {}));
 }
 
 /// A run of the series task with these options of it.
@@ -126,6 +153,52 @@ TEST(Questions, OfAStreamIsNotThatOfARecording) {
   write_series(scratch, "b", "horizon = [1]\n");
   scratch.write("b/metrics.jsonl", "{\"rows\":10,\"rolling_mse\":3}\n{\"rows\":20,\"rolling_mse\":2}\n");
   scratch.write("b/config.toml", testing::text_of(scratch / "b/config.toml") + "\n[stream]\nslots = 1\n");
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u);
+}
+
+TEST(Groups, OfAStreamAndARecordingAreTwoWhereTheirConfigurationsAreEqual) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "horizon = [1]\n");
+  write_series(scratch, "b", "horizon = [1]\n");
+  EXPECT_EQ(groups_of(scratch).size(), 1u);
+  scratch.write("b/metrics.jsonl", "{\"rows\":10,\"rolling_mse\":3}\n{\"rows\":20,\"rolling_mse\":2}\n");
+  EXPECT_EQ(groups_of(scratch).size(), 2u);
+}
+
+/// A run that a program started with arrays of its own, `path` says where they lie.
+void write_fit(const ScratchDirectory& scratch, int seed, const std::string& path, int length) {
+  write_run(scratch, fmt::format("fit-{}", seed), {});
+  scratch.write(fmt::format("fit-{}/config.toml", seed),
+                fmt::format("[task]\nname = \"arrays\"\n\n[task.arrays]\npath = '{}'\nlength = {}\n\n[train]\nseed = "
+                            "{}\n\n[run]\ndirectory = '/runs/{}'\n",
+                            path, length, seed, seed));
+}
+
+TEST(Groups, OfFitsAreOneWhereEachRunKeepsItsOwnArrays) {
+  const ScratchDirectory scratch;
+  for (const int seed : {1, 2}) write_fit(scratch, seed, fmt::format("/runs/{}/task", seed), 50);
+  EXPECT_EQ(groups_of(scratch).size(), 1u);
+  write_fit(scratch, 2, "/runs/2/task", 25);
+  ASSERT_EQ(groups_of(scratch).size(), 2u);
+  EXPECT_EQ(differing_options(groups_of(scratch)), std::vector<std::string>{"task.arrays.length"});
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 1u) << "the length is that of a window";
+  write_fit(scratch, 2, "/runs/20/task", 50);
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u) << "arrays that lie elsewhere are other arrays";
+}
+
+TEST(Questions, AreTheSameWhateverTheTrainingWindowsAndTheFurtherMetrics) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "horizon = [1]\nlength_varies = false\nlength_cap = 40\npre_emphasis = 0.0\n");
+  write_series(scratch, "b", "horizon = [1]\nlength_varies = true\nlength_cap = 20\npre_emphasis = 0.95\n");
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 1u);
+}
+
+TEST(Questions, HaveTheDefaultsOfOptionsThatARunDoesNotName) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "");
+  write_series(scratch, "b", "horizon = 1\nstandardise = true\n");
+  EXPECT_EQ(by_question(groups_of(scratch)).size(), 1u);
+  write_series(scratch, "c", "horizon = 2\n");
   EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u);
 }
 

@@ -216,6 +216,44 @@ TEST(Page, SaysWhichRunsAreNotWhole) {
   EXPECT_NE(html.find("1 of 2 finished"), std::string::npos);
 }
 
+TEST(Results, CallAValidationLossTheBestOneOnlyWhereItChose) {
+  for (const std::string by : {"loss", "mae"}) {
+    ScratchDirectory scratch;
+    write_run(scratch, "a", {});
+    scratch.write("a/result.json", "{\"metric\":\"mse\",\"metrics\":{\"test_mse\":1},\"best\":{\"by\":\"" + by +
+                                       "\",\"iteration\":10,\"validation_loss\":0.5}}\n");
+    const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {.figures = false});
+    const std::vector<std::string>& columns = report.sections.at(0).tables.at(0).columns;
+    const std::string name = by == "loss" ? "best validation loss" : "validation loss of the chosen weights";
+    EXPECT_EQ(std::count(columns.begin(), columns.end(), name), 1) << by;
+  }
+}
+
+TEST(Page, FindsNothingOfRunsWhoseTaskIsNotKnown) {
+  ScratchDirectory scratch;
+  for (const std::string name : {"a", "b"}) {
+    write_run(scratch, name, {});
+    std::filesystem::remove(scratch / (name + "/config.toml"));
+  }
+  const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {.figures = false});
+  ASSERT_EQ(report.sections.size(), 1u);
+  EXPECT_EQ(report.sections[0].finding, "");
+}
+
+TEST(Markdown, EscapesTheNotesOfTables) {
+  const ReportTable table{.title = "t", .note = "a*b <c>", .columns = {"run"}, .rows = {}};
+  const std::string text = markdown_of({.title = "r", .made_by = "", .tables = {table}});
+  EXPECT_NE(text.find("a\\*b \\<c\\>"), std::string::npos) << text;
+}
+
+TEST(Page, NamesItsPicturesForScreenReaders) {
+  if (!gnuplot_found()) GTEST_SKIP() << "gnuplot is not installed";
+  const Chart chart{.title = "a < b", .curves = {{.label = "a", .x = {1, 2}, .y = {1, 2}}}};
+  const std::string html = html_of({.title = "r", .sections = {{.title = "s", .figures = {chart}}}});
+  EXPECT_NE(html.find("<title>a &lt; b</title>"), std::string::npos);
+  EXPECT_EQ(html.find("<title></title>"), std::string::npos);
+}
+
 TEST(ReportFile, ItsFormatIsThatOfItsNameOrOfItsEnding) {
   EXPECT_EQ(report_format("", "page"), ReportFormat::html);
   EXPECT_EQ(report_format("", "a.b/page.md"), ReportFormat::md);
