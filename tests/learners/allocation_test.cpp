@@ -255,7 +255,7 @@ TEST_P(OnlineEstimates, AllocateNothing) {
   const Model model(with_head(stack_of("lstm", {20}, 2), "regression", 1));
   const auto engine = make_engine(model, {.name = "cpu", .threads = 1, .communicator = nullptr});
   LearnerConfig config = GetParam();
-  for (EstimateConfig* estimate : {&config.tbptt.estimate, &config.adaptive_tbptt.estimate}) {
+  for (EstimateConfig* estimate : {&config.tbptt.estimate, &config.adaptive_tbptt.estimate, &config.fptt.estimate}) {
     estimate->longest = 10, estimate->lags = 12, estimate->tail = 6;
     estimate->positions = 4, estimate->burn_in = 3, estimate->every = 30;
   }
@@ -295,7 +295,8 @@ INSTANTIATE_TEST_SUITE_P(Learners, OnlineEstimates,
                                            LearnerConfig{.name = "tbptt",
                                                          .tbptt = {.preset = TbpttPreset::original,
                                                                    .truncation = 10,
-                                                                   .estimate = {.logged = 3}}}),
+                                                                   .estimate = {.logged = 3}}},
+                                           LearnerConfig{.name = "fptt", .fptt = {.window = WindowRule::adaptive}}),
                          [](const auto& info) { return fmt::format("{}_{}", info.param.name, info.index); });
 
 }  // namespace

@@ -35,7 +35,8 @@ constexpr auto names_of(DecayVariant) {
                       "global_lower_bound", "unit_bias");
 }
 
-/// How the decay of gradients is estimated: adaptive_tbptt, and tbptt where it logs estimates (docs/adaptive-tbptt.md).
+/// How the decay of gradients is estimated: adaptive_tbptt, tbptt where it logs estimates, fptt with adaptive windows
+/// (docs/adaptive-tbptt.md).
 struct EstimateConfig {
   double delta = 0.1;  // the relative bias that is tolerated
   int shortest = 2;    // K_min
@@ -54,6 +55,8 @@ struct EstimateConfig {
   GradientSize gradient_size = GradientSize::norms;
   bool dropout = true;  // on during estimates
   std::vector<DecayVariant> variants = {};
+
+  bool operator==(const EstimateConfig&) const = default;
 };
 
 /// What every method with estimates reads: all but `repeats` and `first`, which are adaptive_tbptt's.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "throughtime/learners/estimate.h"
 #include "throughtime/learners/method.h"
 #include "throughtime/learners/terminal_losses.h"
 
@@ -17,6 +18,10 @@ constexpr auto names_of(InnerState) { return choice_names("restart", "continue")
 enum class FpttCarry { windows, rerun };
 constexpr auto names_of(FpttCarry) { return choice_names("windows", "rerun"); }
 
+/// Whether windows have the length that was given, or one that follows the measured decay of gradients.
+enum class WindowRule { fixed, adaptive };
+constexpr auto names_of(WindowRule) { return choice_names("fixed", "adaptive"); }
+
 /// For what locked dropout masks are drawn.
 enum class MaskSpan { window, sequence };
 constexpr auto names_of(MaskSpan) { return choice_names("window", "sequence"); }
@@ -26,6 +31,7 @@ struct FpttConfig {
   int windows = 0;        // K, windows of a sequence; or window_length
   int window_length = 0;  // steps of a window, instead of K
   Remainder remainder = Remainder::automatic;
+  WindowRule window = WindowRule::fixed;
   FpttForm form = FpttForm::lambda;
   double alpha = 0.1;        // strength of the regulariser
   double alpha_growth = 1;   // alpha is multiplied by it after each epoch
@@ -42,6 +48,7 @@ struct FpttConfig {
   bool rate_by_windows = false;  // the rate is divided by 2 K'
   bool rate_by_length = false;   // the rate is multiplied by the stretch's share of the longest one
   TerminalConfig terminal = {};
+  EstimateConfig estimate = {};  // window = adaptive: of the decay
 };
 
 /// Refuses settings that cannot work on stretches of that shape.

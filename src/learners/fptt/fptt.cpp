@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "learners/fptt/intermediate_losses.h"
+#include "learners/fptt/window_choice.h"
 #include "learners/support.h"
 
 namespace throughtime {
@@ -21,8 +23,8 @@ class Fptt final : public Learner {
   Fptt(const FpttConfig& config, Trainee& trainee, const StretchShape& shape)
       : Learner(trainee, shape),
         config_(config),
-        cut_("fptt", {config.windows, config.window_length, config.remainder}, shape),
-        intermediate_("fptt", config.terminal, LossSpan::window, trainee.engine, shape, cut_),
+        cut_("fptt", cut_rule(config, shape), shape),
+        intermediate_("fptt", losses_of(config), LossSpan::window, trainee.engine, shape, cut_),
         alpha_(config.alpha) {
     Engine& engine = trainee.engine;
     if (intermediate_.mixes_labels()) correct_sum_ = Buffer();
@@ -40,12 +42,14 @@ class Fptt final : public Learner {
       scout_ = engine.make_tape({.steps = longest, .batch = shape.batch, .keep = Keep::nothing});
     }
     make_regulariser();
+    if (config.window == WindowRule::adaptive) choice_.emplace(engine, config, shape);
     reserve(part_, longest, shape.batch);
   }
 
   std::string_view name() const override { return "fptt"; }
   std::size_t activation_bytes() const override {
-    return tape_->activation_bytes() + (scout_ ? scout_->activation_bytes() : 0);
+    return tape_->activation_bytes() + (scout_ ? scout_->activation_bytes() : 0) +
+           (choice_ ? choice_->activation_bytes() : 0);
   }
 
   void learn(const Window& stretch, const RateFunction& rate) override {
@@ -54,6 +58,7 @@ class Fptt final : public Learner {
       trainee_.engine.fill(state_, 0);
       if (rerun_state_) trainee_.engine.fill(rerun_state_, 0);
     }
+    if (choice_) choice_->look_at(stretch, updates_, trainee_.parameters, cut_);
     const bool terminal = intermediate_.begin(stretch);
     const double factor = rate_factor(stretch);
     const RateFunction scaled = [&rate, factor](std::int64_t update) { return factor * rate(update); };
@@ -72,6 +77,7 @@ class Fptt final : public Learner {
 
   void end_epoch() override {
     intermediate_.end_epoch();
+    if (choice_) choice_->end_epoch();
     alpha_ *= config_.alpha_growth;
     if (config_.alpha_most > 0) alpha_ = std::min(alpha_, config_.alpha_most);
     if (config_.take_average && average_) trainee_.engine.copy(average_, trainee_.parameters);
@@ -79,19 +85,16 @@ class Fptt final : public Learner {
   }
 
   std::vector<Diagnostic> diagnostics() const override {
-    std::vector<double> norms = trainee_.engine.read(norms_);
-    if (config_.form == FpttForm::ogd) return {{"loss_gradient_norm", norms[0]}};
-    const auto norm = [this](Buffer square) { return std::sqrt(trainee_.engine.read(square)[0]); };
-    if (config_.form == FpttForm::gradient) norms = {norm(loss_square_), norm(terms_square_), norm(distance_square_)};
-    return {{"loss_gradient_norm", norms[0]},
-            {"regulariser_gradient_norm", norms[1]},
-            {"regulariser_share", norms[0] > 0 ? norms[1] / norms[0] : 0.0},
-            {"distance_to_average", norms[2]}};
+    std::vector<Diagnostic> numbers = update_diagnostics();
+    if (!choice_) return numbers;
+    for (Diagnostic& number : choice_->diagnostics(cut_.window_length())) numbers.push_back(std::move(number));
+    return numbers;
   }
 
   void archive(Archive& archive) override {
     Learner::archive(archive);
     intermediate_.archive(archive);
+    if (choice_) choice_->archive(archive, cut_);
     archive.buffer("state", trainee_.engine, state_);
     if (rerun_state_) archive.buffer("rerun_state", trainee_.engine, rerun_state_);
   }
@@ -104,6 +107,24 @@ class Fptt final : public Learner {
   }
 
  private:
+  /// With windows that change, Q has nothing to remember: the uniform one.
+  static TerminalConfig losses_of(const FpttConfig& config) {
+    TerminalConfig losses = config.terminal;
+    if (config.window == WindowRule::adaptive && losses.q == PriorKind::automatic) losses.q = PriorKind::uniform;
+    return losses;
+  }
+
+  std::vector<Diagnostic> update_diagnostics() const {
+    std::vector<double> norms = trainee_.engine.read(norms_);
+    if (config_.form == FpttForm::ogd) return {{"loss_gradient_norm", norms[0]}};
+    const auto norm = [this](Buffer square) { return std::sqrt(trainee_.engine.read(square)[0]); };
+    if (config_.form == FpttForm::gradient) norms = {norm(loss_square_), norm(terms_square_), norm(distance_square_)};
+    return {{"loss_gradient_norm", norms[0]},
+            {"regulariser_gradient_norm", norms[1]},
+            {"regulariser_share", norms[0] > 0 ? norms[1] / norms[0] : 0.0},
+            {"distance_to_average", norms[2]}};
+  }
+
   void make_regulariser() {
     Engine& engine = trainee_.engine;
     const std::size_t size = trainee_.parameters.size;
@@ -220,6 +241,7 @@ class Fptt final : public Learner {
   FpttConfig config_;
   SequenceCut cut_;
   IntermediateLosses intermediate_;
+  std::optional<WindowChoice> choice_;  // window = adaptive
   double alpha_;
   std::unique_ptr<Tape> tape_, scout_;
   Buffer state_, next_;  // [B, S]: before the window and after it

@@ -27,7 +27,7 @@ void describe_intermediate(TerminalConfig& config, OptionList& list);
 /// loss, times beta.
 class IntermediateLosses {
  public:
-  /// For what check_intermediate lets pass.
+  /// For what check_intermediate lets pass. `cut` must live as long as this.
   IntermediateLosses(std::string_view speaker, const TerminalConfig& config, LossSpan span, Engine& engine,
                      const StretchShape& shape, const SequenceCut& cut);
 
@@ -59,7 +59,7 @@ class IntermediateLosses {
   void write_distribution(const Window& stretch, int window, int row, double beta, float* to) const;
 
   Engine& engine_;
-  SequenceCut cut_;
+  const SequenceCut& cut_;  // the learner's, which may change between sequences
   TerminalConfig config_;
   std::string_view speaker_;
   bool required_;    // not only where a stretch happens to fit

@@ -1,5 +1,6 @@
 #include "throughtime/options.h"
 #include "learners/fptt/intermediate_losses.h"
+#include "learners/fptt/window_choice.h"
 #include "learners/support.h"
 #include "throughtime/error.h"
 
@@ -7,6 +8,9 @@ namespace throughtime {
 
 void describe(FpttConfig& config, OptionList& list) {
   describe_cut(config.windows, config.window_length, config.remainder, list);
+  list.add("window", config.window,
+           "fixed: windows have the length that is given; adaptive: the truncation that keeps the relative bias of the "
+           "gradient below `delta`, between `shortest` and `longest`; window_length is then the first one");
   list.add("form", config.form,
            "lambda: regulariser with a running estimate; gradient: Algorithm 2 to the letter; ogd: no regulariser");
   list.add("alpha", config.alpha, "strength of the regulariser; positive unless form = ogd", at_least(0));
@@ -32,6 +36,12 @@ void describe(FpttConfig& config, OptionList& list) {
       "the rate is multiplied by the sequence's length, divided by the longest one (the usual one, where lengths are "
       "drawn)");
   describe_intermediate(config.terminal, list);
+  describe(config.estimate, list);
+  list.add("repeats", config.estimate.repeats,
+           "window = adaptive: how many estimates decide on the length, the integer part of their mean",
+           between(1, 1000));
+  list.add("estimate_first", config.estimate.first,
+           "window = adaptive: estimate before the first update; false: begin with `window_length`");
 }
 
 void check_learner(const FpttConfig& config, const Model& model, const StretchShape& shape) {
@@ -43,11 +53,16 @@ void check_learner(const FpttConfig& config, const Model& model, const StretchSh
     refuse("fptt", "alpha_most must be 0 (no bound) or positive, got {}", config.alpha_most);
   require_range("fptt", "averaging", config.averaging, 0.0, 1.0);
   require_range("fptt", "inner_iterations", config.inner_iterations, 1, 1'000'000);
-  const SequenceCut cut("fptt", {config.windows, config.window_length, config.remainder}, shape);
+  check_window_choice(config, model, shape);
+  const SequenceCut cut("fptt", cut_rule(config, shape), shape);
   check_intermediate("fptt", config.terminal, LossSpan::window, model, shape, cut);
 }
 
 StreamNeeds stream_needs(const FpttConfig& config) {
+  if (config.window == WindowRule::adaptive) {
+    decay_options(with_fitting_lags(config.estimate, 0));
+    return {std::max(config.estimate.longest, config.window_length), stream_past(config.estimate)};
+  }
   if (config.window_length < 1)
     refuse("fptt", "a stream has no length that windows (K) could divide; give window_length instead");
   return {config.window_length, 0};

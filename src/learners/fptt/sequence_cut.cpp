@@ -58,15 +58,26 @@ int SequenceCut::longest_of(int steps) const {
 
 /// With K (or the length) steps more, the longest window is at least as long: the last ones of that many lengths hold
 /// the maximum over all.
-int SequenceCut::longest() const {
+int SequenceCut::longest_with_this_rule() const {
   const int shortest = lengths_vary_ ? std::max(1, steps_ - std::max(rule_.windows, rule_.window_length)) : steps_;
   int longest = 0;
   for (int steps = shortest; steps <= steps_; ++steps) longest = std::max(longest, longest_of(steps));
   return longest;
 }
 
+int SequenceCut::longest() const {
+  if (rule_.longest == 0) return longest_with_this_rule();
+  int longest = 0;
+  SequenceCut other = *this;
+  for (int length = rule_.shortest; length <= rule_.longest; ++length) {
+    other.set_window_length(length);
+    longest = std::max(longest, other.longest_with_this_rule());
+  }
+  return longest;
+}
+
 int SequenceCut::most() const {
-  if (rule_.windows == 0) return divide_up(steps_, rule_.window_length);
+  if (rule_.windows == 0) return divide_up(steps_, rule_.shortest > 0 ? rule_.shortest : rule_.window_length);
   const bool one_more = rule_.remainder == Remainder::extra || rule_.remainder == Remainder::automatic;
   return rule_.windows + (one_more ? 1 : 0);
 }

@@ -6,11 +6,13 @@
 
 namespace throughtime {
 
-/// What sequences are cut by: K windows, or windows of a length. The other one is 0.
+/// What sequences are cut by: K windows, or windows of a length. The other one is 0. The length may change later,
+/// within bounds (0: it stays).
 struct CutRule {
   int windows = 0;
   int window_length = 0;
   Remainder remainder = Remainder::automatic;
+  int shortest = 0, longest = 0;
 };
 
 /// How a sequence of T steps is cut: windows of omega = floor(T / K) steps, and a remainder that is one more window or
@@ -20,14 +22,18 @@ class SequenceCut {
   /// Refuses K and lengths that sequences of shape.steps steps do not have.
   SequenceCut(std::string_view speaker, const CutRule& rule, const StretchShape& shape);
 
+  /// From now on windows have this length, within the bounds of the rule.
+  void set_window_length(int length) { rule_.window_length = length; }
+  int window_length() const { return rule_.window_length; }
+
   /// K': windows of a sequence of `steps` steps, the remainder's included.
   int count(int steps) const;
   int begin(int steps, int window) const;
   int end(int steps, int window) const { return window + 1 == count(steps) ? steps : begin(steps, window + 1); }
 
-  /// The longest window of any sequence of the shape.
+  /// The longest window of any sequence of the shape, with any length that the rule allows.
   int longest() const;
-  /// No sequence of the shape has more windows.
+  /// No sequence of the shape has more windows, with any such length.
   int most() const;
   /// K as it was given, or K' of a sequence of `steps` steps.
   int windows(int steps) const { return rule_.windows > 0 ? rule_.windows : count(steps); }
@@ -38,6 +44,7 @@ class SequenceCut {
   int left_over(int steps) const { return steps - whole_windows(steps) * omega(steps); }
   bool is_spread(int steps) const;
   int longest_of(int steps) const;
+  int longest_with_this_rule() const;
 
   CutRule rule_;
   int steps_;          // T of the longest sequence

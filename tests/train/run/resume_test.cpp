@@ -182,6 +182,8 @@ std::vector<Variant> variants() {
   const std::vector<std::string> engines = {"cpu", "reference"};
   // Both gradients of a window, and tables of earlier predictions over almost five epochs.
   std::vector<Variant> list = {{"copy", "fptt:gradient", "momentum", "constant", "cpu"},
+                               {"copy", "fptt:adaptive", "adam", "constant", "cpu"},
+                               {"add", "fptt:adaptive", "sgd", "constant", "reference"},
                                {"mnist", "fptt:examples", "adam", "constant", "cpu"},
                                {"mnist", "fptt:class_wrong", "sgd", "constant", "cpu"},
                                {"mnist", "fptt:class_right", "momentum", "constant", "reference"},

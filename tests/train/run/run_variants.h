@@ -64,6 +64,11 @@ inline void set_learner(const Variant& v, LearnerConfig& config) {
   config.fptt.windows = v.task == "mnist" ? 5 : 3;
   config.fptt.take_average = true;
   if (v.learner == "fptt:gradient") config.fptt.form = FpttForm::gradient;
+  if (v.learner == "fptt:adaptive") {
+    config.fptt.windows = 0;
+    config.fptt.window = WindowRule::adaptive;
+    config.fptt.estimate = {.shortest = 1, .longest = 6, .lags = 4, .burn_in = 2, .every = 5};
+  }
   if (v.task == "mnist") {
     config.bptt.windows = 5;
     config.bptt.aux_losses = true;
