@@ -44,12 +44,17 @@ void ForwardPanels::pack(const float* weights) {
 }
 
 void ForwardPanels::pack_bias(const float* bias, float* packed, bool add) const {
-  for (int p = 0; p < panels_; ++p)
-    for (int g = 0; g < groups_; ++g)
-      for (int u = 0; u < units(p) && p * units_ + u < rows_; ++u) {
-        float& to = packed[column(p) + g * units(p) + u];
-        to = (add ? to : 0.0f) + bias[g * rows_ + p * units_ + u];
-      }
+  for (int p = 0; p < panels_; ++p) {
+    const int here = std::min(units(p), rows_ - p * units_);
+    for (int g = 0; g < groups_; ++g) {
+      const float* from = bias + g * rows_ + p * units_;
+      float* to = packed + column(p) + elements(g, units(p));
+      if (add)
+        for (int u = 0; u < here; ++u) to[u] += from[u];
+      else
+        for (int u = 0; u < here; ++u) to[u] = 0.0f + from[u];
+    }
+  }
 }
 
 BackwardPanels::BackwardPanels(int groups, int rows, int columns)
