@@ -89,6 +89,8 @@ struct UnrollCall {
   Buffer predictions = {};                // out [L, B, outputs], zero where the weight is 0
   Buffer states = {};                     // out [state_steps, B, S]
   std::span<const int> state_steps = {};  // after how many steps (0 = the initial state), ascending
+  bool checked = false;  // the caller has looked at the window, its inputs and its targets (or at the whole that it is
+                         // a part of): an engine need not do so again
 };
 
 struct PullBackCall {
@@ -105,6 +107,7 @@ struct PullBackCall {
   Buffer initial_cotangent = {};  // out [B, S]: dL/d(state before step `first`); may be end_cotangent's buffer
   Buffer tap_norms = {};          // out [last - first + 1, B]: |dL/d(state)| before step first, ..., after last - 1
   Buffer tap_vectors = {};        // out [last - first + 1, B, S]: the vectors themselves
+  bool checked = false;           // as in UnrollCall
 };
 
 /// FPTT's terms around an update of W: the gradient becomes g - lambda + penalty alpha (W - W-bar) and is clipped as a
