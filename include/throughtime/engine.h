@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "throughtime/choice.h"
 #include "throughtime/communicator.h"
 #include "throughtime/model.h"
 #include "throughtime/optimizer.h"
@@ -68,11 +69,17 @@ class OptimizerState {
   std::vector<Buffer> moments;  // each as long as the buffer it serves
 };
 
+/// How a window of one row passes through an engine that has a short way for it: `general` is the way of all others, to
+/// compare with. The two add sums up in different orders.
+enum class SingleRows { in_one_piece, general };
+constexpr auto names_of(SingleRows) { return choice_names("in_one_piece", "general"); }
+
 struct EngineConfig {
   std::string name = "cpu";
   int threads = 1;
   std::shared_ptr<Communicator> communicator;  // null: one process; else each rank computes its rows of every window
   int rows = 1;                                // of a typical window: what "auto" goes by
+  SingleRows single_rows = SingleRows::in_one_piece;
 };
 
 struct UnrollCall {

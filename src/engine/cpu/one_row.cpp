@@ -34,8 +34,14 @@ void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, 
   context.rows[k].forward(call);
 }
 
+RowStrides row_strides(const Layer& layer, const LayerTape& tape) {
+  const CellShape& shape = layer.cell->shape;
+  const std::size_t input = shape.input_rows * tape.hidden + kSkew;
+  return {input, shape.joint ? input : shape.recurrent_rows * tape.hidden + kSkew};
+}
+
 void pull_back_row(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
-                   std::size_t d_input_stride, std::size_t d_recurrent_stride, bool reset) {
+                   RowStrides strides, bool reset, RowEntering entering) {
   const Layer& layer = context.model.layers()[k];
   const BackwardPanels& panels = context.packed.layers[k].recurrent_back;
   LayerTape& tape = slice.layers[k];
@@ -54,10 +60,12 @@ void pull_back_row(const Context& context, Slice& slice, std::size_t k, int firs
   call.saved_plane = tape.saved_plane;
   call.saved_step = tape.hidden;
   call.cotangent = work.cotangent.data();
-  call.d_input = work.d_input.data() + elements(chunk_step, d_input_stride);
-  call.d_recurrent = work.d_recurrent.data() + elements(chunk_step, d_recurrent_stride);
-  call.d_input_stride = d_input_stride;
-  call.d_recurrent_stride = d_recurrent_stride;
+  call.entering = entering.numbers;
+  call.entering_slot = entering.slot;
+  call.d_input = work.d_input.data() + elements(chunk_step, strides.d_input);
+  call.d_recurrent = work.d_recurrent.data() + elements(chunk_step, strides.d_recurrent);
+  call.d_input_stride = strides.d_input;
+  call.d_recurrent_stride = strides.d_recurrent;
   context.rows[k].backward(call);
 }
 
