@@ -65,6 +65,15 @@ double update_share(Workload& workload, double run_milliseconds) {
   return workload.engine().update_share();
 }
 
+/// The case by the general way, where a single row has one of its own.
+std::unique_ptr<Workload> general_way(const Case& chosen, const EngineConfig& engine) {
+  const EngineType& type = find_engine(engine.name);
+  if (chosen.batch > 1 || type.exact || !type.on_host) return nullptr;
+  EngineConfig general = engine;
+  general.single_rows = SingleRows::general;
+  return std::make_unique<Workload>(chosen, general);
+}
+
 /// Updates of a workload of one thread, per second of that thread's own clock: the median of some runs.
 double cpu_rate(Workload& workload, double run_milliseconds) {
   const int samples = 9, runs = static_cast<int>(std::clamp(10 / run_milliseconds, 1.0, 1e4));
@@ -91,6 +100,8 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const E
   std::vector<std::function<void()>> runs;
   many.append_to(runs);
   if (one) one->append_to(runs);
+  const std::unique_ptr<Workload> general = general_way(chosen, engine);
+  if (general) runs.push_back([&] { general->run(); });
   Effort paced = effort;
   if (!on_host) paced.sample_seconds = effort.device_sample_seconds;
   const std::vector<std::vector<double>> times = measure_in_turn(runs, paced, [&] {
@@ -106,6 +117,10 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const E
   result.ours_ms = median(times[0]);
   result.activation_bytes = many.ours.activation_bytes();
   if (chosen.kind == Kind::fptt) result.update_share = update_share(many.ours, result.ours_ms);
+  if (general) {
+    result.general_ms = median(times.back());
+    result.general_ratio = median_of_ratios(times.back(), times[0]);
+  }
   const std::size_t of_one = with_floor ? 2 : 1;  // where the one-thread subjects begin
   if (with_floor) {
     result.floor_ms = median(times[1]);
