@@ -32,7 +32,10 @@ void check_tape(std::string_view speaker, const Tape& tape, const Window& window
 void check_loss_steps(const TapeShape& shape, const Window& window) {
   if (shape.losses == 0 || shape.losses >= window.steps || shape.keep == Keep::nothing) return;
   int steps = 0;
-  for (int step = 0; step < window.steps; ++step) steps += has_nonzero(weights_at(window, step)) ? 1 : 0;
+  if (window.batch == 1)
+    for (const float weight : window.weight) steps += weight != 0.0f ? 1 : 0;
+  else
+    for (int step = 0; step < window.steps; ++step) steps += has_nonzero(weights_at(window, step)) ? 1 : 0;
   if (steps > shape.losses)
     refuse("unroll", "{} steps of the window carry a loss, its tape was made for {} at most", steps, shape.losses);
 }

@@ -364,6 +364,10 @@ void assign_loss_slots(const Window& window, Slice& slice) {
   std::int32_t next = 0;
   const float* weight = window.weight.data() + slice.first;
   std::int32_t* slot = slice.loss_slot.data();
+  if (window.batch == 1) {
+    for (int l = 0; l < window.steps; ++l) slot[l] = weight[l] != 0.0f ? next++ : -1;
+    return;
+  }
   for (int l = 0; l < window.steps; ++l, weight += window.batch) {
     bool any = false;
     for (int r = 0; r < slice.rows; ++r) any |= weight[r] != 0.0f;
