@@ -65,10 +65,10 @@ namespace {
 /// A model with its learner and a noisy wave to observe.
 class OnlineWorkload {
  public:
-  OnlineWorkload(const OnlineCase& chosen, const std::string& engine)
+  OnlineWorkload(const OnlineCase& chosen, const std::string& engine, SingleRows rows = SingleRows::in_one_piece)
       : case_(chosen),
         model_(model_of(chosen)),
-        engine_(make_engine(model_, {.name = engine, .threads = 1, .communicator = nullptr})),
+        engine_(make_engine(model_, config_of(engine, rows))),
         learner_(*engine_, initialise(model_, {}, 1), online_config(chosen)) {
     const Random random(1, Purpose::task);
     for (std::uint64_t t = 0; t <= batch_size; ++t)
@@ -95,6 +95,12 @@ class OnlineWorkload {
   }
 
  private:
+  static EngineConfig config_of(const std::string& engine, SingleRows rows) {
+    EngineConfig config{.name = engine, .threads = 1, .communicator = nullptr};
+    config.single_rows = rows;
+    return config;
+  }
+
   static ModelConfig model_of(const OnlineCase& chosen) {
     ModelConfig config;
     config.input.reals = 1;
@@ -115,30 +121,50 @@ Latency latency_of(std::vector<double> times) {
   return {percentile(times, 0.5), percentile(times, 0.99), percentile(times, 0.999), times.back()};
 }
 
+double wall_now() { return microseconds_of(CLOCK_MONOTONIC); }
+double thread_now() { return microseconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
+/// Both ways of a single row in turns, by the thread's clock: other programs may run beside them.
+void compare_ways(const OnlineCase& chosen, const std::string& engine, double seconds, OnlineResult& result) {
+  const EngineType& type = find_engine(engine);
+  if (chosen.slots > 1 || type.exact || !type.on_host) return;
+  OnlineWorkload short_way(chosen, engine), general(chosen, engine, SingleRows::general);
+  std::vector<double> unused, rates, general_rates;
+  const double begin = wall_now();
+  do {
+    rates.push_back(short_way.observe(thread_now, unused));
+    general_rates.push_back(general.observe(thread_now, unused));
+  } while (wall_now() - begin < 1e6 * seconds);
+  result.general_per_cpu_second = median(general_rates);
+  result.general_ratio = median_of_ratios(rates, general_rates);
+}
+
 }  // namespace
 
 OnlineResult run_online_case(const std::string& name, const std::string& engine, double seconds) {
-  const auto wall = [] { return microseconds_of(CLOCK_MONOTONIC); };
-  const auto cpu = [] { return microseconds_of(CLOCK_THREAD_CPUTIME_ID); };
-  OnlineWorkload workload(parse_online_case(name), engine);
+  const OnlineCase chosen = parse_online_case(name);
+  OnlineWorkload workload(chosen, engine);
   std::vector<double> times, cpu_times, rates, cpu_rates;
-  workload.observe(wall, times);  // warm-up
+  workload.observe(wall_now, times);  // warm-up
   for (std::vector<double>* list : {&times, &cpu_times}) {
     list->clear();
     list->reserve(1 << 21);
   }
-  const double begin = wall();
+  const double begin = wall_now();
   const std::int64_t updates = workload.updates();
   do {
-    rates.push_back(workload.observe(wall, times));
-    cpu_rates.push_back(workload.observe(cpu, cpu_times));
-  } while (wall() - begin < 1e6 * seconds);
-  return {.name = name,
-          .observations_per_second = median(rates),
-          .observations_per_cpu_second = median(cpu_rates),
-          .updates_per_second = 1e6 * static_cast<double>(workload.updates() - updates) / (wall() - begin),
-          .latency = latency_of(std::move(times)),
-          .cpu_latency = latency_of(std::move(cpu_times))};
+    rates.push_back(workload.observe(wall_now, times));
+    cpu_rates.push_back(workload.observe(thread_now, cpu_times));
+  } while (wall_now() - begin < 1e6 * seconds);
+  OnlineResult result = {
+      .name = name,
+      .observations_per_second = median(rates),
+      .observations_per_cpu_second = median(cpu_rates),
+      .updates_per_second = 1e6 * static_cast<double>(workload.updates() - updates) / (wall_now() - begin),
+      .latency = latency_of(std::move(times)),
+      .cpu_latency = latency_of(std::move(cpu_times))};
+  compare_ways(chosen, engine, seconds / 2, result);
+  return result;
 }
 
 std::string json_line(const OnlineResult& result) {
@@ -154,6 +180,8 @@ std::string json_line(const OnlineResult& result) {
     line[clock + "_p99.9_us"] = nanoseconds(latency.p999);
     line[clock + "_longest_us"] = nanoseconds(latency.longest);
   };
+  line["general_per_cpu_second"] = std::round(result.general_per_cpu_second);
+  line["general_ratio"] = std::round(1e3 * result.general_ratio) / 1e3;
   put("latency", result.latency);
   put("cpu_latency", result.cpu_latency);
   return line.dump();

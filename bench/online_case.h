@@ -34,6 +34,10 @@ struct OnlineResult {
   double observations_per_cpu_second = 0;  // the same by the thread's own clock, which stands still while others run
   double updates_per_second = 0;
   Latency latency, cpu_latency;  // by those two clocks
+  // Where one slot is a row that has a way of its own (SingleRows): by the general way, in turns with it; by the
+  // thread's clock. 0: there is none.
+  double general_per_cpu_second = 0;
+  double general_ratio = 0;  // median over pairs: how many times as many observations the short way makes
 };
 
 /// The value that a share of the sorted list does not exceed.

@@ -45,6 +45,8 @@ std::string json_line(const CaseResult& result) {
       {"update_share", number_or_null(result.update_share)},
       {"updates_per_second", number_or_null(result.updates_per_second)},
       {"updates_per_cpu_second", number_or_null(result.updates_per_cpu_second)},
+      {"general_ms", number_or_null(result.general_ms)},
+      {"general_ratio", number_or_null(result.general_ratio)},
       {"peer_threads", threads_or_null(result.peer)},
       {"tuned_peer_threads", threads_or_null(result.tuned_peer)},
       {"peer_blas", result.peer_blas ? nlohmann::ordered_json(*result.peer_blas) : nullptr},

@@ -23,6 +23,10 @@ struct CaseResult {
   std::optional<double> ours_1_thread_ms;
   std::optional<double> scaling;  // one thread / `threads` threads
   std::optional<double> floor_scaling;
+  // Where a single row has a way of its own (SingleRows): the same case by the general way, measured in turns with it
+  // by the thread's own clock.
+  std::optional<double> general_ms;
+  std::optional<double> general_ratio;           // median over pairs of general / ours
   std::optional<double> update_share;            // fptt: of a run, clipping, optimizer, lambda and W-bar together
   std::optional<double> updates_per_second;      // of the parameters, with one thread
   std::optional<double> updates_per_cpu_second;  // by the thread's own clock, which stands still while others run

@@ -65,16 +65,43 @@ double update_share(Workload& workload, double run_milliseconds) {
   return workload.engine().update_share();
 }
 
+/// Milliseconds of a run by the thread's own clock, over several runs.
+double cpu_milliseconds(Workload& workload, int runs) {
+  const double begin = microseconds_of(CLOCK_THREAD_CPUTIME_ID);
+  for (int run = 0; run < runs; ++run) workload.run();
+  return (microseconds_of(CLOCK_THREAD_CPUTIME_ID) - begin) / 1000 / runs;
+}
+
+/// Runs of a workload that take about ten milliseconds.
+int runs_of_a_sample(double run_milliseconds) { return static_cast<int>(std::clamp(10 / run_milliseconds, 1.0, 1e4)); }
+
 /// Updates of a workload of one thread, per second of that thread's own clock: the median of some runs.
 double cpu_rate(Workload& workload, double run_milliseconds) {
-  const int samples = 9, runs = static_cast<int>(std::clamp(10 / run_milliseconds, 1.0, 1e4));
+  constexpr int samples = 9;
+  const int runs = runs_of_a_sample(run_milliseconds);
   std::vector<double> rates;
-  for (int sample = 0; sample < samples; ++sample) {
-    const double begin = microseconds_of(CLOCK_THREAD_CPUTIME_ID);
-    for (int run = 0; run < runs; ++run) workload.run();
-    rates.push_back(1e6 * runs * workload.updates() / (microseconds_of(CLOCK_THREAD_CPUTIME_ID) - begin));
-  }
+  for (int sample = 0; sample < samples; ++sample)
+    rates.push_back(1000 * workload.updates() / cpu_milliseconds(workload, runs));
   return median(std::move(rates));
+}
+
+/// Both ways of a single row in turns, where it has two. A single row is the work of one thread, whose own clock stands
+/// still while others run.
+void compare_ways(const Case& chosen, const EngineConfig& engine, const Effort& effort, CaseResult& result) {
+  const EngineType& type = find_engine(engine.name);
+  if (chosen.batch > 1 || type.exact || !type.on_host) return;
+  EngineConfig other = engine;
+  other.single_rows = SingleRows::general;
+  Workload ours(chosen, engine), general(chosen, other);
+  ours.run(), general.run();
+  const int runs = runs_of_a_sample(result.ours_ms), pairs = std::max(5, 2 * effort.repeats + 1);
+  std::vector<double> short_times, general_times;
+  for (int pair = 0; pair < pairs; ++pair) {
+    short_times.push_back(cpu_milliseconds(ours, runs));
+    general_times.push_back(cpu_milliseconds(general, runs));
+  }
+  result.general_ms = median(general_times);
+  result.general_ratio = median_of_ratios(general_times, short_times);
 }
 
 }  // namespace
@@ -121,6 +148,7 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const E
     result.updates_per_second = 1000 * many.ours.updates() / run_ms;
     if (on_host) result.updates_per_cpu_second = cpu_rate(one ? one->ours : many.ours, run_ms);
   }
+  compare_ways(chosen, engine, effort, result);
   return result;
 }
 

@@ -103,6 +103,8 @@ std::string table_text(const std::vector<bench::CaseResult>& results, const Engi
                {"update"},
                {"updates/s"},
                {"per cpu s"},
+               {"general ms"},
+               {"ratio"},
                {"activations"}});
   for (const bench::CaseResult& result : results)
     table.add_row({result.name, time_text(result.ours_ms), time_text(result.peer), ratio_text(result.ratio()),
@@ -110,6 +112,7 @@ std::string table_text(const std::vector<bench::CaseResult>& results, const Engi
                    ratio_text(result.floor_ratio), time_text(result.ours_1_thread_ms), ratio_text(result.scaling),
                    ratio_text(result.floor_scaling), percent_text(result.update_share),
                    rate_text(result.updates_per_second), rate_text(result.updates_per_cpu_second),
+                   time_text(result.general_ms), ratio_text(result.general_ratio),
                    bytes_text(result.activation_bytes)});
   return table.text(style_of(STDOUT_FILENO));
 }
@@ -140,16 +143,27 @@ void check(const BenchOptions& options) {
 
 /// Speed and latency of learning one observation at a time.
 std::string table_text(const std::vector<bench::OnlineResult>& results) {
-  Table table(
-      {{"case", false}, {"clock", false}, {"observations/s"}, {"p50 us"}, {"p99 us"}, {"p99.9 us"}, {"longest us"}});
-  const auto add = [&](const std::string& name, const char* clock, double rate, const bench::Latency& latency) {
+  Table table({{"case", false},
+               {"clock", false},
+               {"observations/s"},
+               {"p50 us"},
+               {"p99 us"},
+               {"p99.9 us"},
+               {"longest us"},
+               {"general/s"},
+               {"ratio"}});
+  const auto add = [&](const std::string& name, const char* clock, double rate, const bench::Latency& latency,
+                       std::optional<double> general = {}, std::optional<double> ratio = {}) {
     table.add_row({name, clock, fmt::format("{:.0f}", rate), fmt::format("{:.1f}", latency.p50),
                    fmt::format("{:.1f}", latency.p99), fmt::format("{:.1f}", latency.p999),
-                   fmt::format("{:.0f}", latency.longest)});
+                   fmt::format("{:.0f}", latency.longest), rate_text(general), ratio_text(ratio)});
   };
   for (const bench::OnlineResult& result : results) {
     add(result.name, "wall", result.observations_per_second, result.latency);
-    add(result.name, "cpu", result.observations_per_cpu_second, result.cpu_latency);
+    const bool both = result.general_ratio > 0;
+    add(result.name, "cpu", result.observations_per_cpu_second, result.cpu_latency,
+        both ? std::optional(result.general_per_cpu_second) : std::nullopt,
+        both ? std::optional(result.general_ratio) : std::nullopt);
   }
   return table.text(style_of(STDOUT_FILENO));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -114,9 +115,12 @@ struct RowBackward {
   const float* states = nullptr;
   const float* saved = nullptr;
   std::size_t state_plane = 0, saved_plane = 0, saved_step = 0;
-  float* cotangent = nullptr;    // dL/d(state), carried back: tensor k at [k * Hp]
-  float* d_input = nullptr;      // out: gate g of step l at [l * d_input_stride + g * Hp]
-  float* d_recurrent = nullptr;  // likewise; unused for a joint cell
+  float* cotangent = nullptr;  // dL/d(state), carried back: tensor k at [k * Hp]
+  // dL/dh that enters from outside after step l, at [slot of l * Hp]; null: nothing does.
+  const float* entering = nullptr;
+  const std::int32_t* entering_slot = nullptr;  // of each step, -1: nothing enters there; null: slot l
+  float* d_input = nullptr;                     // out: gate g of step l at [l * d_input_stride + g * Hp]
+  float* d_recurrent = nullptr;                 // likewise; unused for a joint cell
   std::size_t d_input_stride = 0, d_recurrent_stride = 0;
 };
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "throughtime/choice.h"
 #include "throughtime/communicator.h"
 #include "throughtime/model.h"
 #include "throughtime/optimizer.h"
@@ -68,11 +69,17 @@ class OptimizerState {
   std::vector<Buffer> moments;  // each as long as the buffer it serves
 };
 
+/// How a window of one row passes through an engine that has a short way for it: `general` is the way of all others, to
+/// compare with. The two add sums up in different orders.
+enum class SingleRows { in_one_piece, general };
+constexpr auto names_of(SingleRows) { return choice_names("in_one_piece", "general"); }
+
 struct EngineConfig {
   std::string name = "cpu";
   int threads = 1;
   std::shared_ptr<Communicator> communicator;  // null: one process; else each rank computes its rows of every window
   int rows = 1;                                // of a typical window: what "auto" goes by
+  SingleRows single_rows = SingleRows::in_one_piece;
 };
 
 struct UnrollCall {
@@ -89,6 +96,8 @@ struct UnrollCall {
   Buffer predictions = {};                // out [L, B, outputs], zero where the weight is 0
   Buffer states = {};                     // out [state_steps, B, S]
   std::span<const int> state_steps = {};  // after how many steps (0 = the initial state), ascending
+  bool checked = false;  // the caller has looked at the window, its inputs and its targets (or at the whole that it is
+                         // a part of): an engine need not do so again
 };
 
 struct PullBackCall {
@@ -105,6 +114,7 @@ struct PullBackCall {
   Buffer initial_cotangent = {};  // out [B, S]: dL/d(state before step `first`); may be end_cotangent's buffer
   Buffer tap_norms = {};          // out [last - first + 1, B]: |dL/d(state)| before step first, ..., after last - 1
   Buffer tap_vectors = {};        // out [last - first + 1, B, S]: the vectors themselves
+  bool checked = false;           // as in UnrollCall
 };
 
 /// FPTT's terms around an update of W: the gradient becomes g - lambda + penalty alpha (W - W-bar) and is clipped as a

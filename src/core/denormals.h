@@ -13,11 +13,13 @@ namespace throughtime {
 class FlushDenormals {
  public:
 #if defined(__SSE2__)
-  FlushDenormals() : before_(_mm_getcsr()) {
-    if (!flushed()) _mm_setcsr(static_cast<unsigned>(before_) | kFlush);
+  FlushDenormals() {
+    if (depth_++ > 0) return;
+    before_ = _mm_getcsr();
+    _mm_setcsr(static_cast<unsigned>(before_) | kFlush);
   }
   ~FlushDenormals() {
-    if (!flushed()) _mm_setcsr(static_cast<unsigned>(before_));
+    if (--depth_ == 0) _mm_setcsr(static_cast<unsigned>(before_));
   }
 #elif defined(__aarch64__)
   FlushDenormals() {
@@ -34,7 +36,8 @@ class FlushDenormals {
  private:
 #if defined(__SSE2__)
   static constexpr unsigned kFlush = 0x8040u;  // FTZ and DAZ
-  bool flushed() const { return (before_ & kFlush) == kFlush; }
+  // How many live in this thread: even a look at the switch takes as long as a small product.
+  static constinit inline thread_local int depth_ = 0;
 #endif
   std::uint64_t before_ = 0;
 };

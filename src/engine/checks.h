@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,8 +13,16 @@ namespace throughtime {
 // What every engine refuses before it touches a number. A buffer with one entry per step may be longer than the window
 // (it was asked for once, for the longest one); all others have exactly the size of their shape.
 
-void require_size(std::string_view speaker, std::string_view what, Buffer buffer, std::size_t size);
-void require_at_least(std::string_view speaker, std::string_view what, Buffer buffer, std::size_t size);
+[[noreturn]] void refuse_size(std::string_view speaker, std::string_view what, Buffer buffer, std::size_t size);
+[[noreturn]] void refuse_less(std::string_view speaker, std::string_view what, Buffer buffer, std::size_t size);
+inline void require_size(std::string_view speaker, std::string_view what, Buffer buffer, std::size_t size) {
+  if (!buffer || buffer.size != size) [[unlikely]]
+    refuse_size(speaker, what, buffer, size);
+}
+inline void require_at_least(std::string_view speaker, std::string_view what, Buffer buffer, std::size_t size) {
+  if (!buffer || buffer.size < size) [[unlikely]]
+    refuse_less(speaker, what, buffer, size);
+}
 
 /// A tape for at least one step and one row.
 void check_tape_shape(const TapeShape& shape);
@@ -23,7 +30,8 @@ void check_tape_shape(const TapeShape& shape);
 void require_tape_memory(const Engine& engine, const TapeShape& shape);
 void require_buffer_memory(const Engine& engine, std::size_t size);
 
-/// Shapes of the call, the window and its inputs; its targets too where a loss is asked for.
+/// Shapes of the call, the window and its inputs; its targets too where a loss is asked for. Of a window that its
+/// caller has looked at (UnrollCall::checked) the shapes of the call alone.
 void check_unroll(const Model& model, const UnrollCall& call);
 
 /// Shapes of the call against a tape that holds `unrolled` steps (0: none yet). Returns `last`, resolved.
@@ -36,7 +44,7 @@ void refuse_rows(std::string_view speaker, Buffer table, int width, std::span<co
 
 /// Whether `size` is a multiple of the width: without a division where that is a power of two, as most are.
 inline bool divides(std::size_t width, std::size_t size) {
-  return std::has_single_bit(width) ? (size & (width - 1)) == 0 : size % width == 0;
+  return (width & (width - 1)) == 0 ? (size & (width - 1)) == 0 : size % width == 0;
 }
 
 /// Sizes and indices of gather_rows, scatter_add_rows and scatter_rows. Inline: a single row is moved in less time than

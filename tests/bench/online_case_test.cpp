@@ -38,6 +38,10 @@ TEST(OnlineCase, MeasuresAnUpdateForEveryObservation) {
   EXPECT_GT(result.updates_per_second, 0);
   EXPECT_LE(result.latency.p50, result.latency.p99);
   EXPECT_LE(result.cpu_latency.p999, result.cpu_latency.longest);
+  EXPECT_GT(result.general_per_cpu_second, 0);
+  EXPECT_GT(result.general_ratio, 0);
+  EXPECT_EQ(run_online_case("online-tbptt-rnn-b2-h4-k2", EngineConfig().name, 0).general_ratio, 0)
+      << "two slots have one way";
 }
 
 }  // namespace

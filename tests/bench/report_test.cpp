@@ -29,6 +29,8 @@ CaseResult full_result() {
   result.update_share = 0.03;
   result.updates_per_second = 250;
   result.updates_per_cpu_second = 300;
+  result.general_ms = 5;
+  result.general_ratio = 1.3;
   return result;
 }
 
@@ -53,7 +55,9 @@ TEST(BenchJson, HasEveryFieldOfACase) {
                          {"peer_blas", "OpenBLAS"},
                          {"update_share", 0.03},
                          {"updates_per_second", 250.0},
-                         {"updates_per_cpu_second", 300.0}};
+                         {"updates_per_cpu_second", 300.0},
+                         {"general_ms", 5.0},
+                         {"general_ratio", 1.3}};
   EXPECT_EQ(line, expected);
 }
 
@@ -64,9 +68,9 @@ TEST(BenchJson, WhatWasNotMeasuredIsNull) {
   result.name = "x";
   result.ours_ms = 1;
   const json line = json::parse(json_line(result));
-  for (const char* field :
-       {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio", "ours_1_thread_ms", "scaling",
-        "floor_scaling", "update_share", "updates_per_second", "updates_per_cpu_second", "peer_blas"}) {
+  for (const char* field : {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio",
+                            "ours_1_thread_ms", "scaling", "floor_scaling", "update_share", "updates_per_second",
+                            "updates_per_cpu_second", "peer_blas", "general_ms", "general_ratio"}) {
     ASSERT_TRUE(line.contains(field)) << field;
     EXPECT_TRUE(line[field].is_null()) << field;
   }

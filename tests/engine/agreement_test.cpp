@@ -6,7 +6,7 @@
 #include "support/engine_run.h"
 #include "support/errors.h"
 #include "support/numeric.h"
-#include "throughtime/random.h"
+#include "support/random_choice.h"
 
 namespace throughtime::testing {
 namespace {
@@ -16,22 +16,6 @@ namespace {
 EngineConfig fast_engine(const std::string& name, int threads = 2) {
   return {.name = name, .threads = threads, .communicator = nullptr};
 }
-
-/// Random choices of one test case, by name of what is chosen.
-class Choice {
- public:
-  explicit Choice(std::uint64_t seed) : random_(seed, Purpose::sampling) {}
-  int between(int low, int high) { return low + static_cast<int>(random_.below(high - low + 1, 0, 0, next_++)); }
-  bool yes() { return between(0, 1) == 1; }
-  template <class T>
-  T one_of(const std::vector<T>& values) {
-    return values[static_cast<std::size_t>(between(0, static_cast<int>(values.size()) - 1))];
-  }
-
- private:
-  Random random_;
-  std::uint64_t next_ = 0;
-};
 
 /// Any model the library can build, at small odd sizes.
 ProblemSpec random_spec(std::uint64_t seed, const std::string& cell) {
@@ -69,11 +53,6 @@ ProblemSpec random_spec(std::uint64_t seed, const std::string& cell) {
   spec.ragged = choice.yes();
   spec.parameter_range = 0.12;  // below 1 / sqrt(70): states must not be chaotic, or rounding errors grow without bound
   return spec;
-}
-
-/// |got - wanted| relative to the length of `wanted`; a result that vanishes is measured against `scale` instead.
-void expect_close(const char* what, const std::vector<double>& got, const std::vector<double>& wanted, double scale) {
-  EXPECT_LT(distance(got, wanted), 1e-5 * std::max(norm(wanted), scale)) << what;
 }
 
 /// Models of so few parameters that weights and gradients are moved number by number.

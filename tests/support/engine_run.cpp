@@ -70,12 +70,15 @@ PulledBack EngineRun::pull_back(const PullBackSpec& spec) {
   if (!spec.end_cotangent.empty()) call.end_cotangent = buffer_of(spec.end_cotangent);
   if (!spec.step_cotangents.empty()) call.step_cotangents = buffer_of(spec.step_cotangents);
   call.initial_cotangent = engine_->allocate(state_numbers());
-  call.tap_norms = engine_->allocate(taps * rows());
-  call.tap_vectors = engine_->allocate(taps * state_numbers());
+  if (spec.taps) {
+    call.tap_norms = engine_->allocate(taps * rows());
+    call.tap_vectors = engine_->allocate(taps * state_numbers());
+  }
   engine_->pull_back(call);
   PulledBack result;
   if (spec.gradient) result.gradient = engine_->read(call.gradient);
   result.initial_cotangent = engine_->read(call.initial_cotangent);
+  if (!spec.taps) return result;
   result.tap_norms = engine_->read(call.tap_norms);
   result.tap_vectors = engine_->read(call.tap_vectors);
   return result;

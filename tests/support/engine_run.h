@@ -24,6 +24,7 @@ struct PullBackSpec {
   int last = -1;
   bool gradient = true;
   bool losses = true;
+  bool taps = true;                          // ask for the norms and the vectors
   std::vector<double> add_to = {};           // the gradient buffer's content before a call that adds
   std::vector<double> end_cotangent = {};    // [B, S]
   std::vector<double> step_cotangents = {};  // [L, B, S]

@@ -129,6 +129,16 @@ HWY_INLINE void row_gates_back(const RowBackward& call, int step, float* d_input
   }
 }
 
+/// What enters from outside after `step`.
+HWY_INLINE void add_entering(const RowBackward& call, int step) {
+  const std::int32_t slot = call.entering_slot ? call.entering_slot[step] : step;
+  if (slot < 0) return;
+  const std::size_t all = elements(call.units);
+  const float* from = call.entering + elements(slot) * all;
+  for (std::size_t unit = 0; unit < all; unit += Lanes::count())
+    (Lanes::load(call.cotangent + unit) + Lanes::load(from + unit)).store(call.cotangent + unit);
+}
+
 template <class Cell>
 HWY_NOINLINE void row_backward(const RowBackward& given) {
   constexpr CellShape shape = Cell::shape;
@@ -137,6 +147,7 @@ HWY_NOINLINE void row_backward(const RowBackward& given) {
   for (int step = call.steps - 1; step >= 0; --step) {
     float* d_input = call.d_input + step * call.d_input_stride;
     float* d_gates = shape.joint ? d_input : call.d_recurrent + step * call.d_recurrent_stride;
+    if (call.entering) add_entering(call, step);
     row_gates_back<Cell>(call, step, d_input, d_gates);
     if constexpr (shape.recurrent_rows == 0) continue;
     for (std::size_t first = 0; first < all; first += most) {

@@ -41,11 +41,8 @@ class SlicePullBack {
   LayerWork& work(int k) { return slice_.work[k]; }
   const PackedLayer& packed(int k) const { return context_.packed.layers[k]; }
   std::size_t plane(int k) { return slice_.rows * tape(k).hidden; }
-  std::size_t d_input_stride(int k) { return layer(k).cell->shape.input_rows * tape(k).hidden + kSkew; }
-  std::size_t d_recurrent_stride(int k) {
-    return layer(k).cell->shape.joint ? d_input_stride(k)
-                                      : layer(k).cell->shape.recurrent_rows * tape(k).hidden + kSkew;
-  }
+  std::size_t d_input_stride(int k) { return row_strides(layer(k), tape(k)).d_input; }
+  std::size_t d_recurrent_stride(int k) { return row_strides(layer(k), tape(k)).d_recurrent; }
   float* d_recurrent(int k) { return layer(k).cell->shape.joint ? work(k).d_input.data() : work(k).d_recurrent.data(); }
   bool needs_input_gradient(int k) const { return k > 0 || (call_.gradient && packed(0).input_back.panels() > 0); }
 
@@ -155,8 +152,7 @@ class SlicePullBack {
   /// Steps [first, l] of a row alone. Returns whether the first was reset.
   bool run_row(int k, int first, int l, int begin) {
     const bool reset = copy_state_with_resets(context_, call_.window, slice_, elements(k), first, first);
-    pull_back_row(context_, slice_, elements(k), first, l + 1, first - begin, d_input_stride(k), d_recurrent_stride(k),
-                  reset);
+    pull_back_row(context_, slice_, elements(k), first, l + 1, first - begin, row_strides(layer(k), tape(k)), reset);
     if (reset) std::memset(work(k).cotangent.data(), 0, work(k).cotangent.bytes());
     return reset;
   }

@@ -1,5 +1,6 @@
 #include "engine/cpu/cpu_engine.h"
 
+#include <cstdlib>
 #include <typeinfo>
 
 #include "core/denormals.h"
@@ -7,6 +8,7 @@
 #include "engine/checks.h"
 #include "engine/cpu/collect.h"
 #include "engine/cpu/passes.h"
+#include "engine/cpu/row_window.h"
 #include "engine/cpu/thread_pool.h"
 #include "engine/cpu/update.h"
 #include "engine/host_engine.h"
@@ -16,6 +18,12 @@ namespace throughtime::cpu {
 
 namespace {
 
+std::vector<RowKernels> row_kernels(const Model& model) {
+  std::vector<RowKernels> kernels;
+  for (const Layer& layer : model.layers()) kernels.push_back(layer.cell->rows ? layer.cell->rows() : RowKernels());
+  return kernels;
+}
+
 class CpuEngine final : public HostEngine<float> {
  public:
   CpuEngine(const Model& model, EngineConfig config)
@@ -24,11 +32,10 @@ class CpuEngine final : public HostEngine<float> {
         products_(product_kernels()),
         head_(model.head().fast()),
         packed_(model),
+        rows_(row_kernels(model)),
+        row_window_(model, rows_, config_.single_rows),
         collector_(model) {
-    for (const Layer& layer : model.layers()) {
-      cells_.push_back(layer.cell->fast());
-      rows_.push_back(layer.cell->rows ? layer.cell->rows() : RowKernels());
-    }
+    for (const Layer& layer : model.layers()) cells_.push_back(layer.cell->fast());
   }
 
   std::string_view name() const override { return "cpu"; }
@@ -68,8 +75,9 @@ class CpuEngine final : public HostEngine<float> {
   }
   using HostEngine::own;
 
-  /// Packs the weights, with the masks of the window where it has them, unless they are packed already.
-  Context prepare(Buffer parameters, const Window& window, bool training) {
+  /// Packs the weights, with the masks of the window where it has them, unless they are packed already. `whole`: not
+  /// those of the layers alone.
+  Context prepare(Buffer parameters, const Window& window, bool training, bool whole) {
     const float* values = numbers(parameters);
     std::optional<std::uint64_t> masks;
     if (training && model_.config().dropout.recurrent > 0) masks = window.mask_key;
@@ -80,6 +88,7 @@ class CpuEngine final : public HostEngine<float> {
     } else if (packed_.masks != masks) {
       packed_.pack_recurrent(model_, values, masks);
     }
+    if (whole) packed_.pack_beside(model_, values);
     return {model_, packed_, products_, cells_, rows_, head_, values};
   }
 
@@ -87,8 +96,9 @@ class CpuEngine final : public HostEngine<float> {
   ProductKernels products_;
   HeadKernels<float> head_;
   std::vector<CellKernels<float>> cells_;
-  std::vector<RowKernels> rows_;
   PackedModel packed_;
+  std::vector<RowKernels> rows_;
+  RowWindow row_window_;
   GradientCollector collector_;
   Updater updater_;
 };
@@ -96,7 +106,8 @@ class CpuEngine final : public HostEngine<float> {
 void CpuEngine::unroll(const UnrollCall& call) {
   check_unroll(model_, call);
   CpuTape& tape = own(call.tape);
-  const Context context = prepare(call.parameters, call.window, call.training);
+  const bool one_piece = row_window_.takes(call.window, tape.slices.front());
+  const Context context = prepare(call.parameters, call.window, call.training, !one_piece);
   const Window& window = call.window;
   UnrollArrays arrays{window, call.training, tape.shape().keep};
   arrays.initial_state = numbers_or_null(call.initial_state);
@@ -110,7 +121,12 @@ void CpuEngine::unroll(const UnrollCall& call) {
   if (arrays.losses) std::fill_n(arrays.losses, entries, 0.0f);
   if (arrays.predictions) std::fill_n(arrays.predictions, entries * model_.outputs(), 0.0f);
 
-  pool_.run(static_cast<int>(tape.slices.size()), [&](int i) { unroll_slice(context, arrays, tape.slices[i]); });
+  if (one_piece) {
+    const FlushDenormals flush;
+    row_window_.unroll(context, arrays, tape.slices.front());
+  } else {
+    pool_.run(static_cast<int>(tape.slices.size()), [&](int i) { unroll_slice(context, arrays, tape.slices[i]); });
+  }
 
   if (call.loss_sum) {
     double sum = 0;
@@ -133,6 +149,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
   tape.parameters = call.parameters.id;
   tape.version = packed_.version;
   tape.head_ready = tape.shape().keep != Keep::nothing;
+  tape.in_one_piece = one_piece;
 }
 
 void CpuEngine::pull_back(const PullBackCall& call) {
@@ -140,23 +157,29 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   const int last = check_pull_back(model_, call, tape.steps);
   if (tape.parameters != call.parameters.id || tape.version != version(call.parameters))
     refuse("cpu", "the parameters have changed since the window was unrolled; unroll it again");
-  const Context context = prepare(call.parameters, call.window, tape.training);
   PullBackArrays arrays{call.window, tape.training, call.first, last};
   arrays.gradient = static_cast<bool>(call.gradient);
   arrays.losses = call.losses && call.window.targets.layout != TargetLayout::none;
   const bool whole = call.first == 0 && last == tape.steps;
-  arrays.head_ready = tape.head_ready && whole;
   arrays.end_cotangent = numbers_or_null(call.end_cotangent);
   arrays.step_cotangents = numbers_or_null(call.step_cotangents);
   arrays.initial_cotangent = change_or_null(call.initial_cotangent);
   arrays.tap_norms = change_or_null(call.tap_norms);
   arrays.tap_vectors = change_or_null(call.tap_vectors);
-  if (arrays.losses) tape.head_ready = whole;
-  float* gradient = change_or_null(call.gradient);
-  arrays.in_place = tape.slices.size() == 1 ? gradient : nullptr;
   arrays.add = call.add;
+  float* gradient = change_or_null(call.gradient);
 
   const FlushDenormals flush;
+  if (tape.in_one_piece && row_window_.takes(arrays)) {
+    const Context context = prepare(call.parameters, call.window, tape.training, false);
+    return row_window_.pull_back(context, arrays, gradient, tape.slices.front());
+  }
+  // The general way has a head of its own, and what it leaves is no longer of one piece.
+  if (tape.in_one_piece) tape.in_one_piece = tape.head_ready = false;
+  const Context context = prepare(call.parameters, call.window, tape.training, true);
+  arrays.head_ready = tape.head_ready && whole;
+  if (arrays.losses) tape.head_ready = whole;
+  arrays.in_place = tape.slices.size() == 1 ? gradient : nullptr;
   pool_.run(static_cast<int>(tape.slices.size()), [&](int i) { pull_back_slice(context, arrays, tape.slices[i]); });
   if (gradient) collector_.run(context, arrays, tape.slices, call.add, pool_, gradient);
 }
@@ -167,9 +190,23 @@ void CpuEngine::pull_back(const PullBackCall& call) {
 
 namespace throughtime {
 
+namespace {
+
+constexpr const char* rows_variable = "THROUGHTIME_ROWS";
+
+/// The environment may send single rows the general way, to compare whole runs.
+SingleRows single_rows(SingleRows configured) {
+  const char* chosen = std::getenv(rows_variable);
+  return chosen && *chosen ? choice_of<SingleRows>(chosen, "cpu", rows_variable) : configured;
+}
+
+}  // namespace
+
 std::unique_ptr<Engine> make_cpu_engine(const Model& model, const EngineConfig& config) {
   limit_instructions();
-  return std::make_unique<cpu::CpuEngine>(model, config);
+  EngineConfig obeyed = config;
+  obeyed.single_rows = single_rows(config.single_rows);
+  return std::make_unique<cpu::CpuEngine>(model, obeyed);
 }
 
 }  // namespace throughtime

@@ -84,9 +84,6 @@ void gather_inputs(const Context& context, const Window& window, bool training, 
     mask_rows(context, site, window, slice, l, input, bottom.inputs, context.model.inputs());
 }
 
-namespace {
-
-/// Rows of [B, S] into the slots of all layers, or zeros.
 void load_state(const Context& context, const float* from, Slice& slice) {
   const std::size_t size = context.model.state_size();
   for (std::size_t k = 0; k < slice.layers.size(); ++k) {
@@ -116,6 +113,8 @@ void store_state(const Context& context, Slice& slice, int slot, float* to) {
     }
   }
 }
+
+namespace {
 
 /// Copies of the requested states: those after `steps` steps, which lie in `slot`.
 void hand_out_states(const Context& context, const UnrollArrays& call, Slice& slice, int steps, int slot) {
@@ -359,19 +358,22 @@ void step_row_alone(const Context& context, const UnrollArrays& call, Slice& sli
   }
 }
 
-/// Steps with a loss share d_top in their order.
+}  // namespace
+
 void assign_loss_slots(const Window& window, Slice& slice) {
   std::int32_t next = 0;
   const float* weight = window.weight.data() + slice.first;
   std::int32_t* slot = slice.loss_slot.data();
+  if (window.batch == 1) {
+    for (int l = 0; l < window.steps; ++l) slot[l] = weight[l] != 0.0f ? next++ : -1;
+    return;
+  }
   for (int l = 0; l < window.steps; ++l, weight += window.batch) {
     bool any = false;
     for (int r = 0; r < slice.rows; ++r) any |= weight[r] != 0.0f;
     *slot++ = any ? next++ : -1;
   }
 }
-
-}  // namespace
 
 void unroll_slice(const Context& context, const UnrollArrays& call, Slice& slice) {
   const Window& window = call.window;

@@ -12,53 +12,58 @@ void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, 
   const Layer& layer = context.model.layers()[k];
   const PackedLayer& packed = context.packed.layers[k];
   LayerTape& tape = slice.layers[k];
-  RowForward call;
-  call.steps = steps;
-  call.inputs = layer.inputs;
-  call.hidden = layer.hidden;
-  call.units = static_cast<int>(tape.hidden);
-  call.panel_units = packed.input.units(0);
-  call.options = &layer.options;
-  call.input = layer_input(slice, k, slot);
-  call.input_stride = tape.inputs;
-  call.input_weights = packed.input.panel(0);
-  call.recurrent_weights = packed.recurrent.panel(0);
-  call.input_bias = packed.input_bias.data();
-  call.recurrent_bias = packed.recurrent_bias.data();
-  call.before = reset ? slice.work[k].state.data() : nullptr;
-  call.states = slice.state(static_cast<int>(k), 0, slot);
-  call.state_plane = tape.state_plane;
-  call.saved = tape.saved.data() + elements(saved_slot, tape.hidden);
-  call.saved_plane = tape.saved_plane;
-  call.saved_step = keeps ? tape.hidden : 0;
-  context.rows[k].forward(call);
+  // Named one by one: clearing the whole first costs as much as a step of a small net.
+  context.rows[k].forward({.steps = steps,
+                           .inputs = layer.inputs,
+                           .hidden = layer.hidden,
+                           .units = static_cast<int>(tape.hidden),
+                           .panel_units = packed.input.units(0),
+                           .options = &layer.options,
+                           .input = layer_input(slice, k, slot),
+                           .input_stride = tape.inputs,
+                           .input_weights = packed.input.panel(0),
+                           .recurrent_weights = packed.recurrent.panel(0),
+                           .input_bias = packed.input_bias.data(),
+                           .recurrent_bias = packed.recurrent_bias.data(),
+                           .before = reset ? slice.work[k].state.data() : nullptr,
+                           .states = slice.state(static_cast<int>(k), 0, slot),
+                           .saved = tape.saved.data() + elements(saved_slot, tape.hidden),
+                           .state_plane = tape.state_plane,
+                           .saved_plane = tape.saved_plane,
+                           .saved_step = keeps ? tape.hidden : 0});
+}
+
+RowStrides row_strides(const Layer& layer, const LayerTape& tape) {
+  const CellShape& shape = layer.cell->shape;
+  const std::size_t input = shape.input_rows * tape.hidden + kSkew;
+  return {input, shape.joint ? input : shape.recurrent_rows * tape.hidden + kSkew};
 }
 
 void pull_back_row(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
-                   std::size_t d_input_stride, std::size_t d_recurrent_stride, bool reset) {
+                   RowStrides strides, bool reset, RowEntering entering) {
   const Layer& layer = context.model.layers()[k];
   const BackwardPanels& panels = context.packed.layers[k].recurrent_back;
   LayerTape& tape = slice.layers[k];
   LayerWork& work = slice.work[k];
-  RowBackward call;
-  call.steps = last - first;
-  call.hidden = layer.hidden;
-  call.units = static_cast<int>(tape.hidden);
-  call.panel_columns = kPanel;
-  call.options = &layer.options;
-  call.weights = panels.panel(0);
-  call.before = reset ? work.state.data() : nullptr;
-  call.states = slice.state(static_cast<int>(k), 0, first);
-  call.state_plane = tape.state_plane;
-  call.saved = tape.saved.data() + elements(first, tape.hidden);
-  call.saved_plane = tape.saved_plane;
-  call.saved_step = tape.hidden;
-  call.cotangent = work.cotangent.data();
-  call.d_input = work.d_input.data() + elements(chunk_step, d_input_stride);
-  call.d_recurrent = work.d_recurrent.data() + elements(chunk_step, d_recurrent_stride);
-  call.d_input_stride = d_input_stride;
-  call.d_recurrent_stride = d_recurrent_stride;
-  context.rows[k].backward(call);
+  context.rows[k].backward({.steps = last - first,
+                            .hidden = layer.hidden,
+                            .units = static_cast<int>(tape.hidden),
+                            .panel_columns = kPanel,
+                            .options = &layer.options,
+                            .weights = panels.panel(0),
+                            .before = reset ? work.state.data() : nullptr,
+                            .states = slice.state(static_cast<int>(k), 0, first),
+                            .saved = tape.saved.data() + elements(first, tape.hidden),
+                            .state_plane = tape.state_plane,
+                            .saved_plane = tape.saved_plane,
+                            .saved_step = tape.hidden,
+                            .cotangent = work.cotangent.data(),
+                            .entering = entering.numbers,
+                            .entering_slot = entering.slot,
+                            .d_input = work.d_input.data() + elements(chunk_step, strides.d_input),
+                            .d_recurrent = work.d_recurrent.data() + elements(chunk_step, strides.d_recurrent),
+                            .d_input_stride = strides.d_input,
+                            .d_recurrent_stride = strides.d_recurrent});
 }
 
 }  // namespace throughtime::cpu

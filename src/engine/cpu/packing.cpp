@@ -44,12 +44,17 @@ void ForwardPanels::pack(const float* weights) {
 }
 
 void ForwardPanels::pack_bias(const float* bias, float* packed, bool add) const {
-  for (int p = 0; p < panels_; ++p)
-    for (int g = 0; g < groups_; ++g)
-      for (int u = 0; u < units(p) && p * units_ + u < rows_; ++u) {
-        float& to = packed[column(p) + g * units(p) + u];
-        to = (add ? to : 0.0f) + bias[g * rows_ + p * units_ + u];
-      }
+  for (int p = 0; p < panels_; ++p) {
+    const int here = std::min(units(p), rows_ - p * units_);
+    for (int g = 0; g < groups_; ++g) {
+      const float* from = bias + g * rows_ + p * units_;
+      float* to = packed + column(p) + elements(g, units(p));
+      if (add)
+        for (int u = 0; u < here; ++u) to[u] += from[u];
+      else
+        for (int u = 0; u < here; ++u) to[u] = 0.0f + from[u];
+    }
+  }
 }
 
 BackwardPanels::BackwardPanels(int groups, int rows, int columns)
@@ -184,12 +189,20 @@ PackedModel::PackedModel(const Model& model) {
 }
 
 void PackedModel::pack(const Model& model, const float* parameters, std::optional<std::uint64_t> keys) {
+  beside_ = false;
   if (moves_.empty()) {
     pack_recurrent(model, parameters, keys);
-    return pack_all(model, parameters);
+    return pack_layers(model, parameters);
   }
   for (const Move& move : moves_) *move.to = parameters[move.from];
   for (const Move& addition : additions_) *addition.to += parameters[addition.from];
+}
+
+void PackedModel::pack_beside(const Model& model, const float* parameters) {
+  if (beside_) return;
+  beside_ = true;
+  if (moves_.empty()) return pack_linear(model, parameters);
+  for (const Move& move : moves_beside_) *move.to = parameters[move.from];
 }
 
 void PackedModel::pack_recurrent(const Model& model, const float* parameters, std::optional<std::uint64_t> keys) {
@@ -222,12 +235,14 @@ void PackedModel::find_moves(const Model& model) {
                      added.begin() + static_cast<std::ptrdiff_t>(block.offset));
   }
   pack_recurrent(model, numbers.data(), std::nullopt);
-  pack_all(model, numbers.data());
+  pack_layers(model, numbers.data());
+  pack_linear(model, numbers.data());
   if (reads_in_place()) return;
-  note_moves(moves_);
+  note_layers(moves_);
+  note_linear(moves_beside_);
   pack_recurrent(model, added.data(), std::nullopt);
-  pack_all(model, added.data());
-  note_moves(additions_);
+  pack_layers(model, added.data());
+  note_layers(additions_);
 }
 
 bool PackedModel::reads_in_place() {
@@ -237,17 +252,23 @@ bool PackedModel::reads_in_place() {
   return reads(encoder.backward) || reads(head_inner.backward) || reads(head.backward);
 }
 
-void PackedModel::note_moves(std::vector<Move>& moves) {
-  const auto note = [&](Array& array) {
-    for (float* to = array.data(); to != array.data() + array.size(); ++to)
-      if (*to != 0) moves.push_back({static_cast<std::uint32_t>(*to) - 1, to});
-  };
+void PackedModel::note_numbers(Array& array, std::vector<Move>& moves) {
+  for (float* to = array.data(); to != array.data() + array.size(); ++to)
+    if (*to != 0) moves.push_back({static_cast<std::uint32_t>(*to) - 1, to});
+}
+
+void PackedModel::note_layers(std::vector<Move>& moves) {
+  const auto note = [&](Array& array) { note_numbers(array, moves); };
   for (PackedLayer& layer : layers) {
     for (ForwardPanels* panels : {&layer.input, &layer.recurrent, &layer.late}) note(panels->numbers());
     for (BackwardPanels* panels : {&layer.input_back, &layer.recurrent_back, &layer.late_back}) note(panels->numbers());
     note(layer.input_bias);
     note(layer.recurrent_bias);
   }
+}
+
+void PackedModel::note_linear(std::vector<Move>& moves) {
+  const auto note = [&](Array& array) { note_numbers(array, moves); };
   for (PackedLinear* linear : {&encoder, &head_inner, &head}) {
     note(linear->forward.numbers());
     note(linear->backward.numbers());
@@ -255,10 +276,13 @@ void PackedModel::note_moves(std::vector<Move>& moves) {
   }
 }
 
-void PackedModel::pack_all(const Model& model, const float* parameters) {
+void PackedModel::pack_layers(const Model& model, const float* parameters) {
   const ParameterLayout& layout = model.parameters();
-  const auto at = [&](int block) { return parameters + layout.block(block).offset; };
   for (std::size_t k = 0; k < layers.size(); ++k) layers[k].pack(model.layers()[k], layout, parameters);
+}
+
+void PackedModel::pack_linear(const Model& model, const float* parameters) {
+  const auto at = [&](int block) { return parameters + model.parameters().block(block).offset; };
   if (encoder.outputs > 0) encoder.pack(at(model.encoder_weight), at(model.encoder_bias));
   if (head_inner.outputs > 0) head_inner.pack(at(model.head_inner_weight), at(model.head_inner_bias));
   head.pack(at(model.head_weight), at(model.head_bias));

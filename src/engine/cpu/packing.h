@@ -97,7 +97,10 @@ struct PackedLayer {
 /// All weights of a model in the order that products read them; made anew when the parameters change.
 struct PackedModel {
   explicit PackedModel(const Model& model);
+  /// The layers. What is beside them is packed when somebody asks for it.
   void pack(const Model& model, const float* parameters, std::optional<std::uint64_t> masks);
+  /// Encoder and head, unless they are packed already.
+  void pack_beside(const Model& model, const float* parameters);
   /// The recurrent weights alone, where nothing but their masks has changed.
   void pack_recurrent(const Model& model, const float* parameters, std::optional<std::uint64_t> masks);
 
@@ -113,14 +116,18 @@ struct PackedModel {
     std::uint32_t from;
     float* to;
   };
-  void pack_all(const Model& model, const float* parameters);
+  void pack_layers(const Model& model, const float* parameters);
+  void pack_linear(const Model& model, const float* parameters);
   void draw_masks(const Model& model, std::uint64_t key);
   void find_moves(const Model& model);
-  void note_moves(std::vector<Move>& moves);
+  static void note_numbers(Array& array, std::vector<Move>& moves);
+  void note_layers(std::vector<Move>& moves);
+  void note_linear(std::vector<Move>& moves);
   bool reads_in_place();
 
   // All that packing does, number by number: for models so small that finding out what goes where costs more.
-  std::vector<Move> moves_, additions_;
+  std::vector<Move> moves_, additions_, moves_beside_;
+  bool beside_ = false;                 // encoder and head are packed
   std::optional<std::uint64_t> drawn_;  // the key of the layers' masks
 };
 

@@ -93,9 +93,25 @@ bool runs_alone(const Context& context, const Slice& slice, std::size_t k);
 /// the workspace. `keeps`: what the cell saves lies in slots of its own.
 void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, int slot, int saved_slot, bool keeps,
                 bool reset);
+/// Numbers from a step's gate cotangents to the next one's, in a workspace.
+struct RowStrides {
+  std::size_t d_input = 0, d_recurrent = 0;
+};
+RowStrides row_strides(const Layer& layer, const LayerTape& tape);
+/// What enters after the steps of a row from outside (RowBackward::entering).
+struct RowEntering {
+  const float* numbers = nullptr;
+  const std::int32_t* slot = nullptr;
+};
 /// Back through its steps [first, last); gate cotangents go to the row blocks from `chunk_step` on.
 void pull_back_row(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
-                   std::size_t d_input_stride, std::size_t d_recurrent_stride, bool reset);
+                   RowStrides strides, bool reset, RowEntering entering = {});
+
+/// Rows of [B, S], or zeros, into slot 0 of all layers; the states in `slot` into such rows.
+void load_state(const Context& context, const float* from, Slice& slice);
+void store_state(const Context& context, Slice& slice, int slot, float* to);
+/// Gives steps with a loss their places in d_top, in their order.
+void assign_loss_slots(const Window& window, Slice& slice);
 
 /// values [width] *= the mask of row `row` of the slice at `step`.
 void multiply_by_mask(const Context& context, const DropoutSite& site, const Window& window, Slice& slice, int step,

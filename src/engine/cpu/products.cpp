@@ -174,12 +174,25 @@ void add_rows(int rows, std::size_t columns, const float* a, std::size_t a_strid
 }
 
 #if HWY_TARGET != HWY_SCALAR
-/// Four rows of four numbers, turned in registers.
-HWY_INLINE void transpose_four(const float* from, std::size_t from_stride, float* to, std::size_t to_stride) {
-  const hn::FixedTag<float, 4> d;
-  const hn::RepartitionToWide<decltype(d)> wide;
-  const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_stride);
-  const auto c = hn::LoadU(d, from + 2 * from_stride), e = hn::LoadU(d, from + 3 * from_stride);
+/// Four numbers from each of the rows 0, 4, 8, ... into a register.
+template <class D>
+HWY_INLINE hn::Vec<D> load_fours(D d, const float* from, std::size_t stride) {
+  if constexpr (hn::MaxLanes(D()) == 4) {
+    return hn::LoadU(d, from);
+  } else {
+    const hn::Half<D> half;
+    const std::size_t rows = hn::MaxLanes(half);
+    return hn::Combine(d, load_fours(half, from + rows * stride, stride), load_fours(half, from, stride));
+  }
+}
+
+/// As many rows as D has lanes, four numbers of each, turned in registers.
+template <class D>
+HWY_INLINE void transpose_fours(D d, const float* from, std::size_t from_stride, float* to, std::size_t to_stride) {
+  const hn::RepartitionToWide<D> wide;
+  const auto a = load_fours(d, from, from_stride), b = load_fours(d, from + from_stride, from_stride);
+  const auto c = load_fours(d, from + 2 * from_stride, from_stride),
+             e = load_fours(d, from + 3 * from_stride, from_stride);
   const auto ab_low = hn::BitCast(wide, hn::InterleaveLower(d, a, b)),
              ab_high = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
   const auto ce_low = hn::BitCast(wide, hn::InterleaveLower(d, c, e)),
@@ -191,15 +204,44 @@ HWY_INLINE void transpose_four(const float* from, std::size_t from_stride, float
 }
 #endif
 
+/// Rows of one or two numbers that lie side by side; returns how many rows that was.
+int transpose_narrow(const float* from, int rows, int depth, float* to, std::size_t to_stride) {
+  const Tag d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  if (depth == 1) {
+    std::copy_n(from, rows, to);
+    return rows;
+  }
+  int row = 0;
+  for (; row + lanes <= rows; row += lanes) {
+    Vector first, second;
+    hn::LoadInterleaved2(d, from + 2 * row, first, second);
+    hn::StoreU(first, d, to + row);
+    hn::StoreU(second, d, to + to_stride + row);
+  }
+  return row;
+}
+
 void transpose(const float* from, std::size_t from_stride, int rows, int depth, float* to, std::size_t to_stride) {
+  if (depth <= 2 && from_stride == static_cast<std::size_t>(depth)) {
+    const int done = transpose_narrow(from, rows, depth, to, to_stride);
+    from += done * from_stride, to += done, rows -= done;
+  }
   int whole_rows = 0, whole_depth = 0;
 #if HWY_TARGET != HWY_SCALAR
+  constexpr int lanes = static_cast<int>(hn::MaxLanes(Tag()));
   whole_rows = rows / 4 * 4;
   whole_depth = depth / 4 * 4;
-  for (int k = 0; k < whole_depth; k += 4)
-    for (int r = 0; r < whole_rows; r += 4)
-      transpose_four(from + r * from_stride + k, from_stride, to + k * to_stride + r, to_stride);
+  int row = 0;
+  for (; row + lanes <= whole_rows; row += lanes)
+    for (int k = 0; k < whole_depth; k += 4)
+      transpose_fours(Tag(), from + row * from_stride + k, from_stride, to + k * to_stride + row, to_stride);
+  for (; row < whole_rows; row += 4)
+    for (int k = 0; k < whole_depth; k += 4)
+      transpose_fours(hn::FixedTag<float, 4>(), from + row * from_stride + k, from_stride, to + k * to_stride + row,
+                      to_stride);
 #endif
+  if (whole_rows == rows && whole_depth == depth) return;
   for (int k = 0; k < depth; ++k)
     for (int r = k < whole_depth ? whole_rows : 0; r < rows; ++r) to[k * to_stride + r] = from[r * from_stride + k];
 }

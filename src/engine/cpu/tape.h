@@ -116,7 +116,8 @@ class CpuTape final : public Tape {
   bool training = false;
   std::uint64_t version = 0;  // of the parameters
   std::int32_t parameters = -1;
-  bool head_ready = false;  // d_top and the head's gradients are those of the whole window
+  bool head_ready = false;    // d_top and the head's gradients are those of the whole window
+  bool in_one_piece = false;  // unrolled as one row in one piece (RowWindow)
 
  private:
   void add_layer(const Model& model, Slice& slice, std::size_t index);

@@ -50,7 +50,8 @@ void Fpp::make(Trajectory& trajectory) {
     *states = engine.allocate(elements(rows_, width_));
 }
 
-/// Algorithm 1. Every step of the stretch is an online step.
+/// Algorithm 1. Every step of the stretch is an online step. Steps are looked at here, before they enter the buffer,
+/// and not again in the windows that are drawn from it.
 void Fpp::learn(const Window& stretch, const RateFunction& rate) {
   const FlushDenormals flush;  // once for all steps: an engine's own switches inside it cost next to nothing
   check_stretch(name(), shape_, stretch);
@@ -104,13 +105,15 @@ void Fpp::differentiate(double lambda, Trajectory& trajectory) {
                     .parameters = trainee_.parameters,
                     .gradient = trajectory.gradient,
                     .end_cotangent = on_weights ? penalty : Buffer(),
-                    .initial_cotangent = moves && one_pass ? trajectory.start_cotangent : Buffer()});
+                    .initial_cotangent = moves && one_pass ? trajectory.start_cotangent : Buffer(),
+                    .checked = true});
   if (moves && !one_pass)
     engine.pull_back({.tape = *tape_,
                       .window = draws_.window(),
                       .parameters = trainee_.parameters,
                       .end_cotangent = on_states ? penalty : Buffer(),
-                      .initial_cotangent = trajectory.start_cotangent});
+                      .initial_cotangent = trajectory.start_cotangent,
+                      .checked = true});
 }
 
 /// prediction <- shat_i, T steps from s_{i-T}.
@@ -125,7 +128,8 @@ void Fpp::predict(Trajectory& trajectory) {
                  .final_state = trajectory.prediction,
                  .loss_sum = config_.fixed ? loss_sum_ : Buffer(),
                  .correct_sum = config_.fixed ? correct_sum_ : Buffer(),
-                 .penalties = count_penalties(draws_.window())});
+                 .penalties = count_penalties(draws_.window()),
+                 .checked = true});
   if (config_.fixed) loss_weight_ += sum_of_weights(name(), draws_.window().weight);
   if (last_) keep_last_states(trajectory);
 }

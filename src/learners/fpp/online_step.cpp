@@ -33,7 +33,8 @@ void OnlineStep::run(Buffer parameters, Buffer loss_sum, Buffer correct_sum) {
                   .initial_state = state_,
                   .final_state = state_,
                   .loss_sum = loss_sum,
-                  .correct_sum = correct_sum});
+                  .correct_sum = correct_sum,
+                  .checked = true});
   cells_.append(t, begins_, state_);
 }
 

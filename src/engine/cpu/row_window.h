@@ -1,0 +1,45 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/cpu/passes.h"
+#include "engine/cpu/row_products.h"
+
+namespace throughtime::cpu {
+
+/// A window of one row that passes through in one piece: the cells go through all of its steps in one call per layer,
+/// the head reads its weights where they are, and gradients are summed up where the flat vector has them. Nothing is
+/// cut, collected or packed but what the cells read. It takes what most streams are made of; everything else goes the
+/// general way. Both leave the same things on the tape, so that one may go back where the other went forth.
+class RowWindow {
+ public:
+  RowWindow(const Model& model, const std::vector<RowKernels>& rows, SingleRows choice);
+
+  /// Whether it takes that window: one row, no reset, no held step, no more steps than a slice works on at once.
+  bool takes(const Window& window, const Slice& slice) const {
+    return fits_ && slice.rows == 1 && window.steps <= slice.chunk && (window.flags.empty() || all_go_on(window));
+  }
+  void unroll(const Context& context, const UnrollArrays& call, Slice& slice) const;
+
+  /// Whether it pulls back so: the whole window, nothing but losses and the cotangent at its end entering.
+  bool takes(const PullBackArrays& call) const {
+    return call.first == 0 && call.last == call.window.steps && !call.step_cotangents && !call.tap_norms &&
+           !call.tap_vectors;
+  }
+  /// `gradient` [P]: null, or written, or added to.
+  void pull_back(const Context& context, const PullBackArrays& call, float* gradient, Slice& slice) const;
+
+ private:
+  static bool all_go_on(const Window& window);
+  void run_head(const Context& context, const UnrollArrays& call, Slice& slice) const;
+  void look_at(const Context& context, const UnrollArrays& call, Slice& slice, int step) const;
+  void pull_back_layer(const Context& context, const PullBackArrays& call, Slice& slice, std::size_t k) const;
+  void add_layer_gradient(const Model& model, const PullBackArrays& call, Slice& slice, std::size_t k,
+                          float* gradient) const;
+  void add_head_gradient(const Model& model, const PullBackArrays& call, const Slice& slice, float* gradient) const;
+
+  RowProducts products_;
+  bool fits_ = false;
+};
+
+}  // namespace throughtime::cpu
