@@ -1,5 +1,7 @@
 #include "bench/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "bench/at_once_case.h"
@@ -29,6 +31,18 @@ Plan plan_of(const std::vector<std::string>& names) {
       plan.cases.push_back(parse_case(name).name);
   }
   return plan;
+}
+
+std::string map_case(const std::string& cell, int rows, int units) {
+  return fmt::format("bptt-{}-b{}-h{}-t200", cell, rows, units);
+}
+
+std::vector<std::string> map_cases(const std::vector<std::string>& cells) {
+  std::vector<std::string> cases;
+  for (const std::string& cell : cells)
+    for (const int units : map_units)
+      for (const int rows : map_rows) cases.push_back(parse_case(map_case(cell, rows, units)).name);
+  return cases;
 }
 
 Effort effort_of(bool quick, int repeats) {

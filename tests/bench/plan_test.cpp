@@ -25,6 +25,14 @@ TEST(Plan, WithoutNamesHoldsEveryKind) {
   EXPECT_FALSE(plan.cases.empty() || plan.online.empty() || plan.host.empty() || plan.batches.empty());
 }
 
+TEST(Plan, AMapHasEveryPairOfSizes) {
+  const std::vector<std::string> cases = map_cases({"lstm", "gru"});
+  EXPECT_EQ(cases.size(), 2 * map_rows.size() * map_units.size());
+  EXPECT_EQ(cases.front(), "bptt-lstm-b1-h16-t200");
+  EXPECT_EQ(cases.back(), "bptt-gru-b128-h512-t200");
+  EXPECT_REFUSED(map_cases({"lsmt"}), "lsmt");
+}
+
 TEST(Plan, AQuickLookIsShort) {
   EXPECT_LT(effort_of(true, 15).seconds, effort_of(false, 15).seconds);
   EXPECT_EQ(effort_of(false, 3).least, 3);
