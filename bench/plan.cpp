@@ -8,6 +8,7 @@
 #include "bench/case.h"
 #include "bench/host_case.h"
 #include "bench/online_case.h"
+#include "bench/stream_case.h"
 
 namespace throughtime::bench {
 
@@ -15,6 +16,7 @@ Plan plan_of(const std::vector<std::string>& names) {
   if (names.empty())
     return {.cases = default_cases(),
             .online = {"online-tbptt-lstm-b1-h32-k10"},
+            .streams = {"stream-csv-lstm-b1-h32-k10"},
             .host = {"host-fptt-lstm-b128-h128-t784-k20"},
             .batches = all_batch_cases()};
   Plan plan;
@@ -27,6 +29,8 @@ Plan plan_of(const std::vector<std::string>& names) {
       plan.host.push_back(parse_host_case(name).name);
     else if (is_online_case(name))
       plan.online.push_back(parse_online_case(name).name);
+    else if (is_stream_case(name))
+      plan.streams.push_back(parse_stream_case(name).name);
     else
       plan.cases.push_back(parse_case(name).name);
   }

@@ -13,6 +13,7 @@ namespace throughtime::bench {
 struct Plan {
   std::vector<std::string> cases;
   std::vector<std::string> online;
+  std::vector<std::string> streams;
   std::vector<std::string> host;
   std::vector<std::string> at_once;
   std::vector<BatchCase> batches;

@@ -24,6 +24,7 @@
 #include "bench/ranks_case.h"
 #include "bench/run_case.h"
 #include "bench/scaling_model.h"
+#include "bench/stream_case.h"
 #include "commands.h"
 #include "terminal.h"
 #include "throughtime/error.h"
@@ -252,6 +253,23 @@ void run_online(const BenchOptions& options, const std::vector<std::string>& cas
   if (!options.json && !results.empty()) show("{}", table_text(results));
 }
 
+/// The program itself: whoever runs it has it.
+std::string own_program() { return std::filesystem::canonical("/proc/self/exe").string(); }
+
+/// Rows through `throughtime stream`, from a file to its answers.
+void run_streams(const BenchOptions& options, const std::vector<std::string>& cases) {
+  Table table({{"case", false}, {"rows/s"}, {"rows/cpu s"}, {"cpu us a row"}});
+  for (const std::string& name : cases) {
+    tell("{}: rows from a file to their answers\n", name);
+    const bench::StreamResult result =
+        bench::run_stream_case(name, own_program(), options.engine.name, effort_of(options));
+    if (options.json) show("{}\n", bench::json_line(result));
+    table.add_row({result.name, rate_text(result.rows_per_second), rate_text(result.rows_per_cpu_second),
+                   fmt::format("{:.2f}", 1e6 / result.rows_per_cpu_second)});
+  }
+  if (!options.json && !cases.empty()) show("{}", table.text(style_of(STDOUT_FILENO)));
+}
+
 /// What learning costs beside an engine's work.
 void run_host(const BenchOptions& options, const std::vector<std::string>& cases) {
   Table table({{"case", false}, {"of the host ms"}});
@@ -352,7 +370,7 @@ std::string table_text(const bench::PythonResult& result) {
 void run_python(const BenchOptions& options) {
   const bench::PythonConfig config = {.python = options.peer.python,
                                       .directory = options.peer.directory,
-                                      .command = std::filesystem::canonical("/proc/self/exe").string(),
+                                      .command = own_program(),
                                       .quick = options.quick};
   const bench::PythonDescription python = bench::describe_python(config);
   tell("[bench] throughtime {} with NumPy {}; {}\n", python.throughtime, python.numpy,
@@ -392,6 +410,7 @@ void run_bench(const BenchOptions& options) {
   if (!options.json && !results.empty())
     show("{}", map ? map_text(options, results) : table_text(results, options.engine));
   run_online(options, plan.online);
+  run_streams(options, plan.streams);
   run_host(options, plan.host);
   run_at_once(options, plan.at_once);
   run_batches(options, plan.batches);
@@ -407,8 +426,8 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
   CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone, PyTorch and oneDNN");
   command
       ->add_option("--cases", options->cases,
-                   "Cases such as bptt-gru-b64-h96-t100, 4x-bptt-gru-b64-h96-t100 (four at once) or batch-mnist-rows, "
-                   "separated by commas; else the usual ones")
+                   "Cases such as bptt-gru-b64-h96-t100, 4x-bptt-gru-b64-h96-t100 (four at once), "
+                   "stream-csv-lstm-b1-h32-k10 or batch-mnist-rows, separated by commas; else the usual ones")
       ->delimiter(',');
   command
       ->add_option("--map", options->map_cells,

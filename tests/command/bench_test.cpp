@@ -34,5 +34,17 @@ TEST_F(Bench, MeasuresOnednnInTurnWithOurs) {
   EXPECT_TRUE(other["onednn_ms"].is_null()) << "it has no fptt";
 }
 
+TEST_F(Bench, MeasuresStreamsOfEveryFormat) {
+  const Outcome outcome =
+      run("bench --quick --json --engine reference --cases stream-csv-rnn-b1-h2-k2,stream-jsonl-rnn-b2-h2-k2,"
+          "stream-raw-rnn-b2-h2-k2");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  ASSERT_EQ(lines_in(outcome.out), 3u) << outcome.out;
+  const auto line = nlohmann::json::parse(outcome.out.substr(0, outcome.out.find('\n')));
+  EXPECT_GT(line["rows_per_second"], 0);
+  EXPECT_GT(line["rows_per_cpu_second"], 0);
+  EXPECT_EQ(outcome.err.find("skipped"), std::string::npos) << outcome.err;
+}
+
 }  // namespace
 }  // namespace throughtime
