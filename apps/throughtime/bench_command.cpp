@@ -464,6 +464,9 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
          {"--cases", "--map", "--against", "--time", "--costs", "--scaling", "--engine", "--threads", "--verbose"})
       if (options->python && command->count(other) > 0)
         refuse("bench", "--python measures calls of the package and nothing else; leave {} out", other);
+    for (const char* measured : {"--map", "--against", "--time"})
+      if ((options->costs || options->scaling) && command->count(measured) > 0)
+        refuse("bench", "--costs and --scaling measure no time; leave {} out", measured);
     for (const char* of_peer : {"--interpreter", "--peers"})
       if (!options->python && !is_against(*options, bench::Rival::torch) && command->count(of_peer) > 0)
         refuse("bench", "{} is for --against torch or --python, and neither is here", of_peer);

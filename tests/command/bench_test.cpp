@@ -16,6 +16,8 @@ TEST_F(Bench, RefusesWhatItCannotMeasure) {
   expect_refusal(run("bench --time processor"), "unknown --time 'processor'");
   expect_refusal(run("bench --map lsmt"), "lsmt");
   expect_refusal(run("bench --map lstm --cases bptt-lstm-b1-h2-t3"), "leave --cases out");
+  for (const std::string flag : {"--map lstm", "--against onednn", "--time cpu"})
+    expect_refusal(run("bench --costs " + flag), "leave " + flag.substr(0, flag.find(' ')) + " out");
   expect_refusal(run("bench --against onednn --interpreter python3"), "--interpreter is for --against torch");
 }
 
