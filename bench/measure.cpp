@@ -13,12 +13,14 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-double seconds_of(const std::function<void()>& run, int runs, const std::function<void()>& finish) {
+double seconds_of(const std::function<void()>& run, int runs, const std::function<void()>& finish,
+                  TimeOf time = TimeOf::wall) {
+  const clockid_t clock = time == TimeOf::cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
   finish();
-  const Clock::time_point begin = Clock::now();
+  const double begin = microseconds_of(clock);
   for (int i = 0; i < runs; ++i) run();
   finish();
-  return seconds_since(begin);
+  return 1e-6 * (microseconds_of(clock) - begin);
 }
 
 /// Runs until the subject is warm; returns how many runs make a sample.
@@ -69,7 +71,7 @@ std::vector<std::vector<double>> measure_in_turn(const std::vector<std::function
   for (int round = 0; round < effort.repeats; ++round) {
     if (round >= effort.least && seconds_since(begin) > effort.seconds) break;
     for (std::size_t i = 0; i < subjects.size(); ++i)
-      milliseconds[i].push_back(1e3 * seconds_of(subjects[i], runs[i], finish) / runs[i]);
+      milliseconds[i].push_back(1e3 * seconds_of(subjects[i], runs[i], finish, effort.time) / runs[i]);
   }
   return milliseconds;
 }

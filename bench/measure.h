@@ -5,7 +5,14 @@
 #include <functional>
 #include <vector>
 
+#include "throughtime/choice.h"
+
 namespace throughtime::bench {
+
+/// What times are: of the clock on the wall, or of the processors that this process had. The second stands still while
+/// other programs run; with several threads it is their sum, those that wait for others at work included.
+enum class TimeOf { wall, cpu };
+constexpr auto names_of(TimeOf) { return choice_names("wall", "cpu"); }
 
 /// Middle value; the mean of the two middle values of an even count. Refuses an empty list.
 double median(std::vector<double> values);
@@ -21,9 +28,10 @@ struct Effort {
   double sample_seconds = 0.005;  // a sample repeats a short run until it has taken about this long
   // The same where the work is done on a device: runs follow each other there without a wait, as in training.
   double device_sample_seconds = 0.05;
+  TimeOf time = TimeOf::wall;  // of samples; rounds end by the wall clock
 };
 
-/// Microseconds since some moment, by CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID.
+/// Microseconds since some moment, by CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID or CLOCK_PROCESS_CPUTIME_ID.
 double microseconds_of(clockid_t clock);
 
 /// Milliseconds per run of each subject, one sample per round; in every round the subjects run one after the other.

@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::size_t batch_size = 20'000;  // observations
 
+}  // namespace
+
 int size_in(const std::string& name, const std::string& digits) {
   const long long value = digits.size() < 8 ? std::stoll(digits) : 0;
   if (value < 1 || value > 1'000'000) refuse("bench", "case {}: sizes must be between 1 and 1000000", name);
   return static_cast<int>(value);
 }
-
-}  // namespace
 
 bool is_online_case(const std::string& name) { return name.starts_with("online-"); }
 

@@ -18,6 +18,9 @@ struct OnlineCase {
   int window = 0;  // K
 };
 
+/// The size that the digits in a case's name are; refuses one that is not from 1 to 1000000.
+int size_in(const std::string& name, const std::string& digits);
+
 bool is_online_case(const std::string& name);
 /// Takes a name apart; refuses one that is not `online-LEARNER-CELL-bB-hH-kK`.
 OnlineCase parse_online_case(const std::string& name);

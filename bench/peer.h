@@ -4,13 +4,20 @@
 #include <string>
 #include <vector>
 
+#include "throughtime/choice.h"
+
 namespace throughtime::bench {
+
+/// What `--against` may name: the first runs in a process of its own, the second beside ours.
+enum class Rival { torch, onednn };
+constexpr auto names_of(Rival) { return choice_names("torch", "onednn"); }
 
 /// Where the peer's program is and how long it may measure.
 struct PeerConfig {
   std::string python = "/usr/bin/python3";
   std::string directory;   // holds torch_peer.py
   bool on_device = false;  // on the GPU instead of the processor
+  bool cpu_time = false;   // its process's own time instead of the wall clock's
   int repeats = 11;
   double seconds = 8;
 };

@@ -1,11 +1,14 @@
 #include "bench/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "bench/at_once_case.h"
 #include "bench/case.h"
 #include "bench/host_case.h"
 #include "bench/online_case.h"
+#include "bench/stream_case.h"
 
 namespace throughtime::bench {
 
@@ -13,6 +16,7 @@ Plan plan_of(const std::vector<std::string>& names) {
   if (names.empty())
     return {.cases = default_cases(),
             .online = {"online-tbptt-lstm-b1-h32-k10"},
+            .streams = {"stream-csv-lstm-b1-h32-k10"},
             .host = {"host-fptt-lstm-b128-h128-t784-k20"},
             .batches = all_batch_cases()};
   Plan plan;
@@ -25,10 +29,24 @@ Plan plan_of(const std::vector<std::string>& names) {
       plan.host.push_back(parse_host_case(name).name);
     else if (is_online_case(name))
       plan.online.push_back(parse_online_case(name).name);
+    else if (is_stream_case(name))
+      plan.streams.push_back(parse_stream_case(name).name);
     else
       plan.cases.push_back(parse_case(name).name);
   }
   return plan;
+}
+
+std::string map_case(const std::string& cell, int rows, int units) {
+  return fmt::format("bptt-{}-b{}-h{}-t200", cell, rows, units);
+}
+
+std::vector<std::string> map_cases(const std::vector<std::string>& cells) {
+  std::vector<std::string> cases;
+  for (const std::string& cell : cells)
+    for (const int units : map_units)
+      for (const int rows : map_rows) cases.push_back(parse_case(map_case(cell, rows, units)).name);
+  return cases;
 }
 
 Effort effort_of(bool quick, int repeats) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "bench/measure.h"
 #include "bench/peer.h"
 
 namespace throughtime::bench {
@@ -13,12 +14,16 @@ struct CaseResult {
   std::string name;
   std::string engine;
   int threads = 1;
+  TimeOf time = TimeOf::wall;
   double ours_ms = 0;
   std::optional<PeerTime> peer;  // as it comes, at its best thread count
   std::optional<PeerTime> tuned_peer;
   std::optional<std::string> peer_blas;
   std::optional<double> floor_ms;
   std::optional<double> floor_ratio;  // median over pairs of ours / floor
+  std::optional<double> onednn_ms;
+  std::optional<double> onednn_ratio;  // median over pairs of oneDNN / ours: how many times faster ours is
+  std::optional<double> onednn_1_thread_ms, onednn_1_thread_ratio;
   std::size_t activation_bytes = 0;
   std::optional<double> ours_1_thread_ms;
   std::optional<double> scaling;  // one thread / `threads` threads

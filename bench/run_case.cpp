@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "bench/floor.h"
+#include "bench/onednn.h"
 #include "bench/workload.h"
 #include "throughtime/error.h"
 
@@ -39,21 +40,43 @@ std::unique_ptr<Floor> floor_of(const Case& chosen, const EngineConfig& engine) 
   return find_engine(engine.name).on_host ? make_floor(chosen, engine.threads) : nullptr;
 }
 
-/// Ours and the floor at one thread count.
-struct Subjects {
-  Workload ours;
-  std::unique_ptr<Floor> floor;
-
-  Subjects(const Case& chosen, const EngineConfig& engine) : ours(chosen, engine), floor(floor_of(chosen, engine)) {}
+/// Ours and what stands beside it at one thread count.
+class Subjects {
+ public:
+  Subjects(const Case& chosen, const EngineConfig& engine, const CaseMeasures& measures) : ours_(chosen, engine) {
+    if (measures.floor) floor_ = floor_of(chosen, engine);
+    if (measures.onednn && find_engine(engine.name).on_host && onednn_has(chosen))
+      onednn_ = make_onednn(chosen, ours_.numbers(), engine.threads);
+  }
+  Subjects(const Subjects&) = delete;
+  Subjects& operator=(const Subjects&) = delete;
 
   void append_to(std::vector<std::function<void()>>& runs) {
-    runs.push_back([this] { ours.run(); });
-    if (floor) runs.push_back([this] { floor->run(); });
+    first_ = runs.size();
+    runs.push_back([this] { ours_.run(); });
+    if (floor_) runs.push_back([this] { floor_->run(); });
+    if (onednn_) runs.push_back([this] { onednn_->run(); });
   }
   void finish() {
-    ours.finish();
-    if (floor) floor->finish();
+    ours_.finish();
+    if (floor_) floor_->finish();
   }
+  /// The lists of these subjects among all of them.
+  void take(const std::vector<std::vector<double>>& all) {
+    ours_ms = all[first_];
+    if (floor_) floor_ms = all[first_ + 1];
+    if (onednn_) onednn_ms = all[first_ + (floor_ ? 2 : 1)];
+  }
+  Workload& ours() { return ours_; }
+  const Floor* floor() const { return floor_.get(); }
+
+  std::vector<double> ours_ms, floor_ms, onednn_ms;  // empty: not measured
+
+ private:
+  Workload ours_;
+  std::unique_ptr<Floor> floor_;
+  std::unique_ptr<Onednn> onednn_;
+  std::size_t first_ = 0;
 };
 
 /// Share of the engine's work that goes into updates, timed where they happen, in runs beside the measured ones.
@@ -85,6 +108,28 @@ double cpu_rate(Workload& workload, double run_milliseconds) {
   return median(std::move(rates));
 }
 
+/// Medians of what was measured at both thread counts.
+void add_times(const Subjects& many, const Subjects* one, CaseResult& result) {
+  result.ours_ms = median(many.ours_ms);
+  if (!many.floor_ms.empty()) {
+    result.floor_ms = median(many.floor_ms);
+    result.floor_ratio = median_of_ratios(many.ours_ms, many.floor_ms);
+  }
+  if (!many.onednn_ms.empty()) {
+    result.onednn_ms = median(many.onednn_ms);
+    result.onednn_ratio = median_of_ratios(many.onednn_ms, many.ours_ms);
+  }
+  if (one == nullptr) return;
+  result.ours_1_thread_ms = median(one->ours_ms);
+  if (result.time == TimeOf::wall) {  // the sum over threads says nothing of what they gain
+    result.scaling = minimum(one->ours_ms) / minimum(many.ours_ms);
+    if (!one->floor_ms.empty()) result.floor_scaling = minimum(one->floor_ms) / minimum(many.floor_ms);
+  }
+  if (one->onednn_ms.empty()) return;
+  result.onednn_1_thread_ms = median(one->onednn_ms);
+  result.onednn_1_thread_ratio = median_of_ratios(one->onednn_ms, one->ours_ms);
+}
+
 /// Both ways of a single row in turns, where it has two. A single row is the work of one thread, whose own clock stands
 /// still while others run.
 void compare_ways(const Case& chosen, const EngineConfig& engine, const Effort& effort, CaseResult& result) {
@@ -106,49 +151,42 @@ void compare_ways(const Case& chosen, const EngineConfig& engine, const Effort& 
 
 }  // namespace
 
-CaseResult run_case(const std::string& name, const EngineConfig& engine, const Effort& effort, bool describe_floor) {
+CaseResult run_case(const std::string& name, const EngineConfig& engine, const CaseMeasures& measures) {
   const Case chosen = parse_case(name);
   const bool on_host = find_engine(engine.name).on_host;
-  Subjects many(chosen, engine);
+  Subjects many(chosen, engine, measures);
   std::unique_ptr<Subjects> one;
-  if (on_host && engine.threads > 1) one = std::make_unique<Subjects>(chosen, EngineConfig{.name = engine.name});
-  const bool with_floor = many.floor != nullptr;
-  if (describe_floor && with_floor) fmt::print(stderr, "{}", many.floor->description());
+  if (on_host && engine.threads > 1)
+    one = std::make_unique<Subjects>(chosen, EngineConfig{.name = engine.name}, measures);
+  if (measures.describe_floor && many.floor()) fmt::print(stderr, "{}", many.floor()->description());
 
   std::vector<std::function<void()>> runs;
   many.append_to(runs);
   if (one) one->append_to(runs);
-  Effort paced = effort;
-  if (!on_host) paced.sample_seconds = effort.device_sample_seconds;
+  Effort paced = measures.effort;
+  if (!on_host) paced.sample_seconds = paced.device_sample_seconds;
   const std::vector<std::vector<double>> times = measure_in_turn(runs, paced, [&] {
     many.finish();
     if (one) one->finish();
   });
-  if (!std::isfinite(many.ours.loss_sum())) fail("bench", "the loss of {} is no finite number", name);
+  if (!std::isfinite(many.ours().loss_sum())) fail("bench", "the loss of {} is no finite number", name);
+  many.take(times);
+  if (one) one->take(times);
 
   CaseResult result;
   result.name = name;
   result.engine = engine.name;
   result.threads = engine.threads;
-  result.ours_ms = median(times[0]);
-  result.activation_bytes = many.ours.activation_bytes();
-  if (chosen.kind == Kind::fptt) result.update_share = update_share(many.ours, result.ours_ms);
-  const std::size_t of_one = with_floor ? 2 : 1;  // where the one-thread subjects begin
-  if (with_floor) {
-    result.floor_ms = median(times[1]);
-    result.floor_ratio = median_of_ratios(times[0], times[1]);
-  }
-  if (one) {
-    result.ours_1_thread_ms = median(times[of_one]);
-    result.scaling = minimum(times[of_one]) / minimum(times[0]);
-    if (with_floor) result.floor_scaling = minimum(times[of_one + 1]) / minimum(times[1]);
-  }
-  if (many.ours.updates() > 0) {
+  result.time = measures.effort.time;
+  add_times(many, one.get(), result);
+  result.activation_bytes = many.ours().activation_bytes();
+  if (chosen.kind == Kind::fptt) result.update_share = update_share(many.ours(), result.ours_ms);
+  if (many.ours().updates() > 0) {
     const double run_ms = result.ours_1_thread_ms.value_or(result.ours_ms);
-    result.updates_per_second = 1000 * many.ours.updates() / run_ms;
-    if (on_host) result.updates_per_cpu_second = cpu_rate(one ? one->ours : many.ours, run_ms);
+    if (result.time == TimeOf::wall) result.updates_per_second = 1000 * many.ours().updates() / run_ms;
+    if (on_host) result.updates_per_cpu_second = cpu_rate(one ? one->ours() : many.ours(), run_ms);
   }
-  compare_ways(chosen, engine, effort, result);
+  compare_ways(chosen, engine, measures.effort, result);
   return result;
 }
 

@@ -6,8 +6,15 @@
 
 namespace throughtime::bench {
 
-/// Ours and the floor, with the engine's threads and with one where the host computes, all in turn; the floor's choices
-/// go to stderr if asked for.
-CaseResult run_case(const std::string& name, const EngineConfig& engine, const Effort& effort, bool describe_floor);
+/// What is measured of a case beside ours.
+struct CaseMeasures {
+  Effort effort = {};
+  bool floor = true;
+  bool describe_floor = false;  // its choices go to stderr
+  bool onednn = false;          // where it has the case and the host computes
+};
+
+/// Ours and what stands beside it, with the engine's threads and with one where the host computes, all in turn.
+CaseResult run_case(const std::string& name, const EngineConfig& engine, const CaseMeasures& measures);
 
 }  // namespace throughtime::bench

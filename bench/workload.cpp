@@ -188,6 +188,10 @@ double Workload::loss_sum() const {
   return learner_ ? learner_loss_ : engine_->read(loss_sum_)[0];
 }
 
+CaseNumbers Workload::numbers() const {
+  return {.layout = model_.parameters(), .parameters = engine_->read(parameters_), .inputs = inputs_, .targets = sums_};
+}
+
 void Workload::cut_into_windows() {
   parts_.resize(elements(case_.windows));
   for (int part = 0; part < case_.windows; ++part) {

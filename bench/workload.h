@@ -6,6 +6,7 @@
 
 #include "bench/case.h"
 #include "bench/metered_engine.h"
+#include "bench/onednn.h"
 #include "throughtime/throughtime.h"
 
 namespace throughtime::bench {
@@ -25,6 +26,10 @@ class Workload {
   int updates() const;
   /// Sum of the weighted losses of all runs so far: a finite number, if all is well.
   double loss_sum() const;
+  /// What a peer needs to learn from the same: of a `bptt` or `windows` case.
+  CaseNumbers numbers() const;
+  /// Of the last window of such a case.
+  std::vector<double> gradient() const { return engine_->read(gradient_); }
   /// Waits until the engine has done all runs so far.
   void finish() { engine_->finish(); }
   /// What was asked of the engine so far.

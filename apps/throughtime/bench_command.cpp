@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,12 +17,14 @@
 #include "bench/case.h"
 #include "bench/costs.h"
 #include "bench/host_case.h"
+#include "bench/onednn.h"
 #include "bench/online_case.h"
 #include "bench/plan.h"
 #include "bench/python_case.h"
 #include "bench/ranks_case.h"
 #include "bench/run_case.h"
 #include "bench/scaling_model.h"
+#include "bench/stream_case.h"
 #include "commands.h"
 #include "terminal.h"
 #include "throughtime/error.h"
@@ -30,8 +33,10 @@ namespace throughtime {
 namespace {
 
 struct BenchOptions {
-  std::vector<std::string> cases;  // empty: all
-  std::string against;
+  std::vector<std::string> cases;      // empty: all
+  std::vector<std::string> map_cells;  // their map instead
+  std::vector<std::string> against;    // names of rivals
+  std::string time = std::string(name_of(bench::TimeOf::wall));
   bool json = false;
   bool python = false;
   bool costs = false;
@@ -43,11 +48,21 @@ struct BenchOptions {
   bench::PeerConfig peer;
 };
 
-bench::Effort effort_of(const BenchOptions& options) { return bench::effort_of(options.quick, options.repeats); }
+bench::TimeOf time_of(const BenchOptions& options) { return choice_of<bench::TimeOf>(options.time, "bench", "--time"); }
+
+bench::Effort effort_of(const BenchOptions& options) {
+  bench::Effort effort = bench::effort_of(options.quick, options.repeats);
+  effort.time = time_of(options);
+  return effort;
+}
+
+bool is_against(const BenchOptions& options, bench::Rival rival) {
+  return std::ranges::count(options.against, name_of(rival)) > 0;
+}
 
 /// What the peer computes with, said once; none where there is no peer.
 std::optional<bench::PeerDescription> peer_to_ask(const BenchOptions& options) {
-  if (options.against.empty()) return std::nullopt;
+  if (!is_against(options, bench::Rival::torch)) return std::nullopt;
   const std::optional<bench::PeerDescription> peer = bench::describe_peer(options.peer);
   if (!peer) {
     tell("[bench] {} has no torch (scripts/setup --peer installs it); going on without the peer\n",
@@ -59,11 +74,23 @@ std::optional<bench::PeerDescription> peer_to_ask(const BenchOptions& options) {
   return peer;
 }
 
+/// Whether oneDNN is to be measured, and said once what it is; without it the others are measured.
+bool onednn_to_ask(const BenchOptions& options) {
+  if (!is_against(options, bench::Rival::onednn)) return false;
+  const std::optional<std::string> version = bench::onednn_version();
+  if (version)
+    tell("[bench] oneDNN {} runs in turn with ours\n", *version);
+  else
+    tell("[bench] this build has no oneDNN (libdnnl-dev and OpenMP); going on without it\n");
+  return version.has_value();
+}
+
 /// Fills in the peer's times.
 void add_peer(const BenchOptions& options, const bench::PeerDescription& description, bench::CaseResult& result) {
   result.peer_blas = description.blas;
   bench::PeerConfig peer = options.peer;
   peer.on_device = !find_engine(options.engine.name).on_host;
+  peer.cpu_time = time_of(options) == bench::TimeOf::cpu;
   const std::vector<int> threads = peer.on_device ? std::vector{1} : bench::thread_counts(options.engine.threads);
   for (bool tuned : {false, true}) {
     tell("{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
@@ -88,33 +115,87 @@ std::string rate_text(std::optional<double> per_second) {
   return per_second ? fmt::format("{:.0f}", *per_second) : "-";
 }
 
+/// A column of the table of cases; one of a rival that was not measured is left out.
+struct ResultColumn {
+  Table::Column column;
+  bool shown;
+  std::function<std::string(const bench::CaseResult&)> text;
+};
+
+std::vector<ResultColumn> result_columns(const std::vector<bench::CaseResult>& results, const EngineConfig& engine) {
+  using Result = bench::CaseResult;
+  const bool onednn = std::ranges::any_of(results, [](const Result& result) { return result.onednn_ms.has_value(); });
+  const bool ways = std::ranges::any_of(results, [](const Result& result) { return result.general_ms.has_value(); });
+  const bool cpu = !results.empty() && results[0].time == bench::TimeOf::cpu;
+  const std::string ours = fmt::format("ours {}ms ({}, {} threads)", cpu ? "cpu " : "", engine.name, engine.threads);
+  return {{{"case", false}, true, [](const Result& result) { return result.name; }},
+          {{ours}, true, [](const Result& result) { return time_text(result.ours_ms); }},
+          {{"torch ms"}, true, [](const Result& result) { return time_text(result.peer); }},
+          {{"ratio"}, true, [](const Result& result) { return ratio_text(result.ratio()); }},
+          {{"tuned ms"}, true, [](const Result& result) { return time_text(result.tuned_peer); }},
+          {{"ratio"}, true, [](const Result& result) { return ratio_text(result.tuned_ratio()); }},
+          {{"oneDNN ms"}, onednn, [](const Result& result) { return time_text(result.onednn_ms); }},
+          {{"ratio"}, onednn, [](const Result& result) { return ratio_text(result.onednn_ratio); }},
+          {{"floor ms"}, true, [](const Result& result) { return time_text(result.floor_ms); }},
+          {{"x floor"}, true, [](const Result& result) { return ratio_text(result.floor_ratio); }},
+          {{"1 thread ms"}, true, [](const Result& result) { return time_text(result.ours_1_thread_ms); }},
+          {{"oneDNN's"}, onednn, [](const Result& result) { return time_text(result.onednn_1_thread_ms); }},
+          {{"ratio"}, onednn, [](const Result& result) { return ratio_text(result.onednn_1_thread_ratio); }},
+          {{"scaling"}, true, [](const Result& result) { return ratio_text(result.scaling); }},
+          {{"floor's"}, true, [](const Result& result) { return ratio_text(result.floor_scaling); }},
+          {{"update"}, true, [](const Result& result) { return percent_text(result.update_share); }},
+          {{"updates/s"}, true, [](const Result& result) { return rate_text(result.updates_per_second); }},
+          {{"per cpu s"}, true, [](const Result& result) { return rate_text(result.updates_per_cpu_second); }},
+          {{"activations"}, true, [](const Result& result) { return bytes_text(result.activation_bytes); }}};
+}
+
 std::string table_text(const std::vector<bench::CaseResult>& results, const EngineConfig& engine) {
-  Table table({{"case", false},
-               {fmt::format("ours ms ({}, {} threads)", engine.name, engine.threads)},
-               {"torch ms"},
-               {"ratio"},
-               {"tuned ms"},
-               {"ratio"},
-               {"floor ms"},
-               {"x floor"},
-               {"1 thread ms"},
-               {"scaling"},
-               {"floor's"},
-               {"update"},
-               {"updates/s"},
-               {"per cpu s"},
-               {"general ms"},
-               {"ratio"},
-               {"activations"}});
-  for (const bench::CaseResult& result : results)
-    table.add_row({result.name, time_text(result.ours_ms), time_text(result.peer), ratio_text(result.ratio()),
-                   time_text(result.tuned_peer), ratio_text(result.tuned_ratio()), time_text(result.floor_ms),
-                   ratio_text(result.floor_ratio), time_text(result.ours_1_thread_ms), ratio_text(result.scaling),
-                   ratio_text(result.floor_scaling), percent_text(result.update_share),
-                   rate_text(result.updates_per_second), rate_text(result.updates_per_cpu_second),
-                   time_text(result.general_ms), ratio_text(result.general_ratio),
-                   bytes_text(result.activation_bytes)});
+  std::vector<ResultColumn> columns = result_columns(results, engine);
+  std::erase_if(columns, [](const ResultColumn& column) { return !column.shown; });
+  std::vector<Table::Column> titles;
+  for (const ResultColumn& column : columns) titles.push_back(column.column);
+  Table table(std::move(titles));
+  for (const bench::CaseResult& result : results) {
+    std::vector<std::string> cells;
+    for (const ResultColumn& column : columns) cells.push_back(column.text(result));
+    table.add_row(std::move(cells));
+  }
   return table.text(style_of(STDOUT_FILENO));
+}
+
+/// A grid of cells and units by rows: milliseconds of ours and of one rival, and how many times faster ours is.
+std::string map_text(const std::vector<bench::CaseResult>& results, const std::vector<std::string>& cells,
+                     const std::string& rival,
+                     const std::function<std::optional<double>(const bench::CaseResult&)>& its_ms) {
+  std::vector<Table::Column> titles = {{"ours / " + rival + ", ms", false}};
+  for (const int rows : bench::map_rows) titles.push_back({fmt::format("{} row{}", rows, rows == 1 ? "" : "s")});
+  Table table(std::move(titles));
+  auto result = results.begin();
+  for (const std::string& cell : cells)
+    for (const int units : bench::map_units) {
+      std::vector<std::string> texts = {fmt::format("{} {}", cell, units)};
+      for (std::size_t i = 0; i < bench::map_rows.size(); ++i, ++result) {
+        const std::optional<double> its = its_ms(*result);
+        const std::optional<double> ratio = its ? std::optional(*its / result->ours_ms) : std::nullopt;
+        texts.push_back(fmt::format("{} / {} ({})", time_text(result->ours_ms), time_text(its), ratio_text(ratio)));
+      }
+      table.add_row(std::move(texts));
+    }
+  return table.text(style_of(STDOUT_FILENO));
+}
+
+/// A grid for each rival, or for ours alone.
+std::string map_text(const BenchOptions& options, const std::vector<bench::CaseResult>& results) {
+  using Result = bench::CaseResult;
+  const auto tuned_torch = [](const Result& result) {
+    return result.tuned_peer ? std::optional(result.tuned_peer->milliseconds) : std::nullopt;
+  };
+  std::string text;
+  if (is_against(options, bench::Rival::onednn) || options.against.empty())
+    text += map_text(results, options.map_cells, "oneDNN", [](const Result& result) { return result.onednn_ms; });
+  if (is_against(options, bench::Rival::torch))
+    text += map_text(results, options.map_cells, "PyTorch tuned", tuned_torch);
+  return text;
 }
 
 /// What each method asks for to learn from one sequence, and the bytes of its tape against BPTT's.
@@ -135,8 +216,13 @@ void check(const BenchOptions& options) {
   require_usable(find_engine(options.engine.name));
   require_range("bench", "--threads", options.engine.threads, 1, 1024);
   require_range("bench", "--repeats", options.repeats, 1, 10000);
-  if (!options.against.empty() && options.against != "torch")
-    refuse("bench", "--against must be torch, got {}", options.against);
+  for (const std::string& rival : options.against) choice_of<bench::Rival>(rival, "bench", "--against");
+  const bool on_host = find_engine(options.engine.name).on_host;
+  if (!on_host && is_against(options, bench::Rival::onednn))
+    refuse("bench", "--against onednn computes on the processor, and the engine {} does not", options.engine.name);
+  if (!on_host && time_of(options) == bench::TimeOf::cpu)
+    refuse("bench", "--time cpu says nothing of a device, which the engine {} is", options.engine.name);
+  if (!options.map_cells.empty() && !options.cases.empty()) refuse("bench", "--map names its cases; leave --cases out");
   if (options.python && options.engine.communicator)
     refuse("bench", "--python measures in one process, without mpirun");
 }
@@ -177,6 +263,23 @@ void run_online(const BenchOptions& options, const std::vector<std::string>& cas
     if (options.json) show("{}\n", bench::json_line(results.back()));
   }
   if (!options.json && !results.empty()) show("{}", table_text(results));
+}
+
+/// The program itself: whoever runs it has it.
+std::string own_program() { return std::filesystem::canonical("/proc/self/exe").string(); }
+
+/// Rows through `throughtime stream`, from a file to its answers.
+void run_streams(const BenchOptions& options, const std::vector<std::string>& cases) {
+  Table table({{"case", false}, {"rows/s"}, {"rows/cpu s"}, {"cpu us a row"}});
+  for (const std::string& name : cases) {
+    tell("{}: rows from a file to their answers\n", name);
+    const bench::StreamResult result =
+        bench::run_stream_case(name, own_program(), options.engine.name, effort_of(options));
+    if (options.json) show("{}\n", bench::json_line(result));
+    table.add_row({result.name, rate_text(result.rows_per_second), rate_text(result.rows_per_cpu_second),
+                   fmt::format("{:.2f}", 1e6 / result.rows_per_cpu_second)});
+  }
+  if (!options.json && !cases.empty()) show("{}", table.text(style_of(STDOUT_FILENO)));
 }
 
 /// What learning costs beside an engine's work.
@@ -245,6 +348,8 @@ std::string table_text(const std::vector<bench::RanksResult>& results) {
 void run_on_ranks(const BenchOptions& options) {
   if (options.cases.empty())
     refuse("bench", "on several ranks: name the cases, such as --cases lm-lstm-b40-h256-t300-v10000");
+  if (!options.against.empty() || time_of(options) == bench::TimeOf::cpu)
+    refuse("bench", "on several ranks: leave --against and --time out; all ranks stand beside one");
   std::vector<bench::RanksResult> results;
   for (const std::string& name : options.cases)
     results.push_back(bench::run_ranks_case(name, options.engine, effort_of(options)));
@@ -277,7 +382,7 @@ std::string table_text(const bench::PythonResult& result) {
 void run_python(const BenchOptions& options) {
   const bench::PythonConfig config = {.python = options.peer.python,
                                       .directory = options.peer.directory,
-                                      .command = std::filesystem::canonical("/proc/self/exe").string(),
+                                      .command = own_program(),
                                       .quick = options.quick};
   const bench::PythonDescription python = bench::describe_python(config);
   tell("[bench] throughtime {} with NumPy {}; {}\n", python.throughtime, python.numpy,
@@ -298,12 +403,15 @@ void run_bench(const BenchOptions& options) {
     show("{}", costs_text());
     return;
   }
-  const bench::Plan plan = bench::plan_of(options.cases);
+  const bool map = !options.map_cells.empty();
+  const bench::Plan plan = bench::plan_of(map ? bench::map_cases(options.map_cells) : options.cases);
   const std::optional<bench::PeerDescription> peer = peer_to_ask(options);
+  const bench::CaseMeasures measures = {
+      .effort = effort_of(options), .floor = !map, .describe_floor = options.verbose, .onednn = onednn_to_ask(options)};
   std::vector<bench::CaseResult> results;
   for (const std::string& name : plan.cases) {
-    tell("{}: ours and the floor\n", name);
-    bench::CaseResult result = bench::run_case(name, options.engine, effort_of(options), options.verbose);
+    tell("{}: ours{}{}\n", name, measures.floor ? " and the floor" : "", measures.onednn ? " and oneDNN" : "");
+    bench::CaseResult result = bench::run_case(name, options.engine, measures);
     if (peer) add_peer(options, *peer, result);
     if (options.json) {
       show("{}\n", bench::json_line(result));
@@ -311,8 +419,10 @@ void run_bench(const BenchOptions& options) {
     }
     results.push_back(std::move(result));
   }
-  if (!options.json && !results.empty()) show("{}", table_text(results, options.engine));
+  if (!options.json && !results.empty())
+    show("{}", map ? map_text(options, results) : table_text(results, options.engine));
   run_online(options, plan.online);
+  run_streams(options, plan.streams);
   run_host(options, plan.host);
   run_at_once(options, plan.at_once);
   run_batches(options, plan.batches);
@@ -325,13 +435,26 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
   if (ranks) options->engine.threads = 1;
   options->engine.communicator = std::move(ranks);
   options->peer.directory = THROUGHTIME_PEERS_DIRECTORY;
-  CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone and against PyTorch");
+  CLI::App* command = app.add_subcommand("bench", "Measure speed against the products alone, PyTorch and oneDNN");
   command
       ->add_option("--cases", options->cases,
-                   "Cases such as bptt-gru-b64-h96-t100, 4x-bptt-gru-b64-h96-t100 (four at once) or batch-mnist-rows, "
-                   "separated by commas; else the usual ones")
+                   "Cases such as bptt-gru-b64-h96-t100, 4x-bptt-gru-b64-h96-t100 (four at once), "
+                   "stream-csv-lstm-b1-h32-k10 or batch-mnist-rows, separated by commas; else the usual ones")
       ->delimiter(',');
-  command->add_option("--against", options->against, "A peer to measure as well: torch");
+  command
+      ->add_option("--map", options->map_cells,
+                   "Instead of --cases: a map of these cells, such as lstm,gru,rnn: BPTT over 200 steps with 16 to 512 "
+                   "units and 1 to 128 rows, without the floor")
+      ->delimiter(',');
+  command
+      ->add_option("--against", options->against,
+                   "Peers to measure as well: torch, onednn or both, separated by a comma. oneDNN has bptt and windows "
+                   "with one layer of lstm, gru or rnn")
+      ->delimiter(',');
+  command
+      ->add_option("--time", options->time,
+                   "Of a case: wall, or cpu, the time that its process had (on a busy machine, with one thread)")
+      ->capture_default_str();
   command->add_flag("--costs", options->costs,
                     "Count what BPTT and FPTT ask for per sequence: gradients, updates, bytes of tape");
   command->add_flag("--scaling", options->scaling, "The tables of the cost model of many ranks (docs/scaling.md)");
@@ -349,11 +472,15 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
       ->capture_default_str();
   command->add_option("--peers", options->peer.directory, "Folder of torch_peer.py and python_overheads.py");
   command->callback([options, command] {
-    for (const char* other : {"--cases", "--against", "--costs", "--scaling", "--engine", "--threads", "--verbose"})
+    for (const char* other :
+         {"--cases", "--map", "--against", "--time", "--costs", "--scaling", "--engine", "--threads", "--verbose"})
       if (options->python && command->count(other) > 0)
         refuse("bench", "--python measures calls of the package and nothing else; leave {} out", other);
+    for (const char* measured : {"--map", "--against", "--time"})
+      if ((options->costs || options->scaling) && command->count(measured) > 0)
+        refuse("bench", "--costs and --scaling measure no time; leave {} out", measured);
     for (const char* of_peer : {"--interpreter", "--peers"})
-      if (!options->python && options->against.empty() && command->count(of_peer) > 0)
+      if (!options->python && !is_against(*options, bench::Rival::torch) && command->count(of_peer) > 0)
         refuse("bench", "{} is for --against torch or --python, and neither is here", of_peer);
     run_bench(*options);
   });

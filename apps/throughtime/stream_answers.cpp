@@ -2,6 +2,7 @@
 #include "terminal.h"
 #include "train/run/step_reader.h"
 
+#include <fmt/compile.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -33,9 +34,13 @@ void StreamAnswers::on_row(const StreamRow& row, std::int64_t number, const std:
     Json line = {{"row", number}};
     if (tagged_) line["stream"] = row.id;
     for (std::size_t i = 0; i < targets_.size(); ++i) line["prediction"][targets_[i]] = prediction[i];
-    text_ += json_line(line);
+    text_.append(json_line(line));
   } else {
-    fmt::format_to(std::back_inserter(text_), "{}\n", fmt::join(prediction, ","));
+    for (std::size_t i = 0; i < prediction.size(); ++i) {
+      if (i > 0) text_.push_back(',');
+      fmt::format_to(fmt::appender(text_), FMT_COMPILE("{}"), prediction[i]);
+    }
+    text_.push_back('\n');
   }
   if (text_.size() >= block_size) on_idle();
 }
@@ -43,9 +48,9 @@ void StreamAnswers::on_row(const StreamRow& row, std::int64_t number, const std:
 void StreamAnswers::on_skipped(std::int64_t number, const std::string& why, bool worth_a_line) {
   if (worth_a_line) tell("[stream] row {} was skipped: {}\n", number, why);
   if (json_)
-    text_ += json_line({{"row", number}, {"error", why}});
+    text_.append(json_line({{"row", number}, {"error", why}}));
   else
-    fmt::format_to(std::back_inserter(text_), "{}\n", fmt::join(std::vector<std::string>(targets_.size(), "nan"), ","));
+    fmt::format_to(fmt::appender(text_), "{}\n", fmt::join(std::vector<std::string>(targets_.size(), "nan"), ","));
 }
 
 void StreamAnswers::on_news(const std::string& line) { fmt::print(stderr, "[stream] {}\n", line); }
@@ -55,8 +60,9 @@ void StreamAnswers::on_begins_again(std::int64_t rows) {
 }
 
 void StreamAnswers::on_idle() {
-  if (terminal_) text_ = printable_lines(text_);
-  std::string_view rest = text_;
+  std::string_view rest(text_.data(), text_.size());
+  const std::string shown = terminal_ ? printable_lines(rest) : "";
+  if (terminal_) rest = shown;
   while (!rest.empty() && !closed_) {
     const ssize_t count = ::write(STDOUT_FILENO, rest.data(), rest.size());
     if (count >= 0)

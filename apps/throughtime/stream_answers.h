@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -30,7 +32,7 @@ class StreamAnswers final : public StreamObserver {
   bool tagged_ = false;  // rows say which stream they belong to
   bool terminal_;        // somebody reads the answers there
   std::vector<std::string> targets_;
-  std::string text_;
+  fmt::memory_buffer text_;
   bool closed_ = false;
   InterruptWatch watch_;
 };

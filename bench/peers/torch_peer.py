@@ -2,7 +2,7 @@
 """Times the cases of `throughtime bench` in PyTorch (float32), written as a competent user would.
 
     torch_peer.py --describe
-    torch_peer.py --case bptt-lstm-b128-h128-t200 --threads 2 [--tuned] [--device cuda]
+    torch_peer.py --case bptt-lstm-b128-h128-t200 --threads 2 [--tuned] [--device cuda] [--time cpu]
 
 The first prints {"torch": version, "blas": name, "reference_blas": whether it is the slow one}; the second
 prints one JSON object per line and case: {"case", "threads", "tuned", "milliseconds" (median), "repeats"}.
@@ -44,6 +44,7 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--tuned", action="store_true")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--time", choices=("wall", "cpu"), default="wall", help="cpu: that of this process")
     parser.add_argument("--repeats", type=int, default=11)
     parser.add_argument("--seconds", type=float, default=8.0, help="no new repeat after this time, once three are done")
     return parser.parse_args()
@@ -273,17 +274,17 @@ def graphed(torch, run):
     return graph.replay
 
 
-def measure(run, repeats, seconds, wait=lambda: None, sample_seconds=0.0):
+def measure(run, repeats, seconds, wait=lambda: None, sample_seconds=0.0, clock=time.perf_counter):
     """Milliseconds of each repeat after a warm-up; slow cases stop early, but not before three. A repeat is as many
     runs as take about `sample_seconds`; `wait` returns when nothing of them is under way any more."""
 
     def seconds_of(runs):
         wait()
-        start = time.perf_counter()
+        start = clock()
         for _ in range(runs):
             run()
         wait()
-        return time.perf_counter() - start
+        return clock() - start
 
     if seconds_of(1) < 0.5:
         seconds_of(2)
@@ -323,7 +324,8 @@ def main():
             run = graphed(torch, run) if arguments.tuned else run
             times = measure(run, arguments.repeats, arguments.seconds, torch.cuda.synchronize, DEVICE_SAMPLE_SECONDS)
         else:
-            times = measure(run, arguments.repeats, arguments.seconds)
+            clock = time.process_time if arguments.time == "cpu" else time.perf_counter
+            times = measure(run, arguments.repeats, arguments.seconds, clock=clock)
         print(json.dumps({"case": name, "threads": arguments.threads, "tuned": arguments.tuned,
                           "milliseconds": statistics.median(times), "repeats": len(times)}), flush=True)
     return 0

@@ -11,10 +11,10 @@ namespace throughtime {
 
 /// Without the spaces and tabs around it.
 inline std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view spaces = " \t";
-  const std::size_t first = text.find_first_not_of(spaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(spaces) - first + 1);
+  const auto is_space = [](char letter) { return letter == ' ' || letter == '\t'; };
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
 }
 
 /// The finite number that all of `text` is.

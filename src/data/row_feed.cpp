@@ -22,7 +22,7 @@ constexpr int look_again = 20;  // milliseconds between looks at the end of a fi
 
 }  // namespace
 
-RowFeed::RowFeed(std::string path, bool follow) : path_(std::move(path)), follow_(follow) {
+RowFeed::RowFeed(std::string path, bool follow) : path_(std::move(path)), follow_(follow), block_(block_size) {
   if (path_ == "-") {
     path_ = "stdin";
     descriptor_ = STDIN_FILENO;
@@ -49,12 +49,12 @@ RowFeed::State RowFeed::read(std::string& into, int milliseconds) {
   struct pollfd waiting = {descriptor_, POLLIN, 0};
   const int ready = ::poll(&waiting, 1, milliseconds);
   if (ready == 0 || (ready < 0 && errno == EINTR)) return State::nothing_yet;
-  const std::size_t before = into.size();
-  into.resize(before + block_size);
-  const ssize_t count = ::read(descriptor_, into.data() + before, block_size);
-  into.resize(before + elements(std::max<ssize_t>(count, 0)));
-  taken_ += std::max<ssize_t>(count, 0);
-  if (count > 0) return State::bytes;
+  const ssize_t count = ::read(descriptor_, block_.data(), block_.size());
+  if (count > 0) {
+    into.append(block_.data(), elements(count));
+    taken_ += count;
+    return State::bytes;
+  }
   if (count == 0) return at_end(milliseconds);
   if (errno == EINTR || errno == EAGAIN) return State::nothing_yet;
   fail("stream", "{} cannot be read: {}", path_, std::strerror(errno));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace throughtime {
 
@@ -35,7 +36,8 @@ class RowFeed {
   bool follow_;
   Kind kind_ = Kind::pipe;
   int descriptor_ = -1;
-  std::int64_t taken_ = 0;  // bytes of the file
+  std::int64_t taken_ = 0;   // bytes of the file
+  std::vector<char> block_;  // where they arrive: a string would be filled with zeros first
 };
 
 /// Cuts bytes into records: lines, or blocks of a fixed size.

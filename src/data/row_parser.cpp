@@ -84,13 +84,31 @@ void RowParser::set_columns(std::vector<std::string> columns) {
     for (const std::string& name : layout_.targets) targets.push_back(place_of(name));
     if (!layout_.id.empty()) id = place_of(layout_.id);
   }
+  same_input_.clear();
+  for (const std::size_t place : targets) {
+    const auto same = std::find(inputs.begin(), inputs.end(), place);
+    same_input_.push_back(same == inputs.end() ? none : elements(same - inputs.begin()));
+  }
   columns_ = std::move(columns);
   input_places_ = std::move(inputs);
   target_places_ = std::move(targets);
   id_place_ = id;
 }
 
+/// A line without quotes, as most are, is cut at its delimiters alone.
 void RowParser::split(std::string_view line) {
+  fields_.clear();
+  const char *begin = line.data(), *const end = begin + line.size();
+  for (const char* at = begin; at != end; ++at) {
+    if (*at == '"') return split_quoted(line);
+    if (*at != layout_.delimiter) continue;
+    fields_.push_back(trimmed({begin, at}));
+    begin = at + 1;
+  }
+  fields_.push_back(trimmed({begin, end}));
+}
+
+void RowParser::split_quoted(std::string_view line) {
   fields_.clear();
   bool quoted = false;
   std::size_t begin = 0;
@@ -146,7 +164,10 @@ void RowParser::parse_csv(std::string_view line, StreamRow& row) {
   row.has_targets = std::none_of(target_places_.begin(), target_places_.end(),
                                  [&](std::size_t place) { return fields_[place].empty(); });
   if (!row.has_targets) return;
-  for (const std::size_t place : target_places_) row.targets.push_back(number_in(columns_[place], fields_[place]));
+  for (std::size_t i = 0; i < target_places_.size(); ++i) {  // a column that is an input too has been read
+    const std::size_t place = target_places_[i], input = same_input_[i];
+    row.targets.push_back(input != none ? row.inputs[input] : number_in(columns_[place], fields_[place]));
+  }
 }
 
 void RowParser::parse_json(std::string_view line, StreamRow& row) {

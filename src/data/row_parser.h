@@ -47,14 +47,18 @@ class RowParser {
 
  private:
   void split(std::string_view line);
+  void split_quoted(std::string_view line);
   void parse_csv(std::string_view line, StreamRow& row);
   void parse_json(std::string_view line, StreamRow& row);
   void parse_raw(std::string_view block, StreamRow& row);
+
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
   RowLayout layout_;
   std::vector<std::string> columns_;
   std::size_t id_place_ = 0;
   std::vector<std::size_t> input_places_, target_places_;
+  std::vector<std::size_t> same_input_;  // of each target: the input of that column; `none`: there is none
   std::vector<std::string_view> fields_;
 };
 

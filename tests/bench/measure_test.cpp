@@ -59,6 +59,13 @@ TEST(MeasureInTurn, ShortRunsShareASample) {
   EXPECT_LT(times[0][0], 1);  // milliseconds per run; a sample takes ten
 }
 
+TEST(MeasureInTurn, ProcessorTimeStandsStillWhileNothingRuns) {
+  const auto sleep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  const Effort effort = {.repeats = 2, .least = 2, .sample_seconds = 0, .time = TimeOf::cpu};
+  const auto times = measure_in_turn({sleep}, effort);
+  for (const double milliseconds : times[0]) EXPECT_LT(milliseconds, 10);
+}
+
 TEST(MeasureInTurn, StopsAtItsTimeButNotBeforeTheLeast) {
   const auto run = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
   EXPECT_EQ(measure_in_turn({run}, {.repeats = 50, .least = 4, .seconds = 0, .sample_seconds = 0})[0].size(), 4u);

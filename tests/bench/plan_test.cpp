@@ -9,7 +9,8 @@ namespace {
 
 TEST(Plan, SortsNamesByTheirKinds) {
   const Plan plan = plan_of({"batch-add", "bptt-gru-b64-h96-t100", "online-tbptt-lstm-b1-h32-k10",
-                             "host-fptt-lstm-b2-h3-t4-k2", "4x-bptt-gru-b1-h1-t1"});
+                             "host-fptt-lstm-b2-h3-t4-k2", "4x-bptt-gru-b1-h1-t1", "stream-csv-lstm-b1-h32-k10"});
+  EXPECT_EQ(plan.streams, std::vector<std::string>{"stream-csv-lstm-b1-h32-k10"});
   EXPECT_EQ(plan.at_once, std::vector<std::string>{"4x-bptt-gru-b1-h1-t1"});
   EXPECT_EQ(plan.cases, std::vector<std::string>{"bptt-gru-b64-h96-t100"});
   EXPECT_EQ(plan.online, std::vector<std::string>{"online-tbptt-lstm-b1-h32-k10"});
@@ -22,7 +23,16 @@ TEST(Plan, SortsNamesByTheirKinds) {
 
 TEST(Plan, WithoutNamesHoldsEveryKind) {
   const Plan plan = plan_of({});
-  EXPECT_FALSE(plan.cases.empty() || plan.online.empty() || plan.host.empty() || plan.batches.empty());
+  EXPECT_FALSE(plan.cases.empty() || plan.online.empty() || plan.streams.empty() || plan.host.empty() ||
+               plan.batches.empty());
+}
+
+TEST(Plan, AMapHasEveryPairOfSizes) {
+  const std::vector<std::string> cases = map_cases({"lstm", "gru"});
+  EXPECT_EQ(cases.size(), 2 * map_rows.size() * map_units.size());
+  EXPECT_EQ(cases.front(), "bptt-lstm-b1-h16-t200");
+  EXPECT_EQ(cases.back(), "bptt-gru-b128-h512-t200");
+  EXPECT_REFUSED(map_cases({"lsmt"}), "lsmt");
 }
 
 TEST(Plan, AQuickLookIsShort) {

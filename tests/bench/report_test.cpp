@@ -22,6 +22,11 @@ CaseResult full_result() {
   result.peer_blas = "OpenBLAS";
   result.floor_ms = 3;
   result.floor_ratio = 1.25;
+  result.time = TimeOf::cpu;
+  result.onednn_ms = 8;
+  result.onednn_ratio = 2;
+  result.onednn_1_thread_ms = 16;
+  result.onednn_1_thread_ratio = 2.5;
   result.activation_bytes = 1234;
   result.ours_1_thread_ms = 7.5;
   result.scaling = 1.875;
@@ -46,6 +51,11 @@ TEST(BenchJson, HasEveryFieldOfACase) {
                          {"tuned_ratio", 5.0},
                          {"floor_ms", 3.0},
                          {"floor_ratio", 1.25},
+                         {"time", "cpu"},
+                         {"onednn_ms", 8.0},
+                         {"onednn_ratio", 2.0},
+                         {"onednn_1_thread_ms", 16.0},
+                         {"onednn_1_thread_ratio", 2.5},
                          {"activation_bytes", 1234},
                          {"scaling", 1.875},
                          {"ours_1_thread_ms", 7.5},
@@ -68,9 +78,11 @@ TEST(BenchJson, WhatWasNotMeasuredIsNull) {
   result.name = "x";
   result.ours_ms = 1;
   const json line = json::parse(json_line(result));
-  for (const char* field : {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio",
-                            "ours_1_thread_ms", "scaling", "floor_scaling", "update_share", "updates_per_second",
-                            "updates_per_cpu_second", "peer_blas", "general_ms", "general_ratio"}) {
+  for (const char* field :
+       {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio", "ours_1_thread_ms", "scaling",
+        "floor_scaling", "update_share", "updates_per_second", "updates_per_cpu_second", "peer_blas", "onednn_ms",
+        "onednn_ratio", "onednn_1_thread_ms", "onednn_1_thread_ratio",
+        "general_ms", "general_ratio"}) {
     ASSERT_TRUE(line.contains(field)) << field;
     EXPECT_TRUE(line[field].is_null()) << field;
   }

@@ -11,6 +11,8 @@
 namespace throughtime::bench {
 namespace {
 
+const Effort shortest = {.repeats = 2, .least = 2, .sample_seconds = 1e-4};
+
 EngineConfig on_threads(int threads) { return {.threads = threads}; }
 
 /// Loss that one more run adds.
@@ -64,8 +66,7 @@ TEST(BenchWorkload, FpttLearnsAndTellsTheShareOfItsUpdates) {
   EXPECT_LT(loss_of_a_run(workload), 0.9 * first);
   EXPECT_EQ(workload.updates(), 4);  // three windows of three steps, and one of one
   EXPECT_EQ(workload.engine().updates(), 4 * 102);
-  const CaseResult result =
-      run_case("fptt-lstm-b2-h4-t6-k2", on_threads(1), {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
+  const CaseResult result = run_case("fptt-lstm-b2-h4-t6-k2", on_threads(1), {.effort = shortest});
   EXPECT_GT(result.update_share.value(), 0);
   EXPECT_LT(result.update_share.value(), 1);
 }
@@ -110,8 +111,7 @@ TEST(BenchCosts, AreThoseOfTheTable) {
 }
 
 TEST(BenchRun, ReportsOursAndTheFloorWhereThereIsOne) {
-  const CaseResult result =
-      run_case("bptt-rnn-b3-h5-t4", on_threads(2), {.repeats = 2, .least = 2, .sample_seconds = 1e-4}, false);
+  const CaseResult result = run_case("bptt-rnn-b3-h5-t4", on_threads(2), {.effort = shortest});
   EXPECT_GT(result.ours_ms, 0);
   EXPECT_GT(result.scaling.value(), 0);
   const bool with_floor = make_floor(parse_case("bptt-rnn-b3-h5-t4"), 2) != nullptr;

@@ -27,8 +27,8 @@ TEST_F(BenchPython, SaysInOneLineWhatIsMissing) {
 }
 
 TEST_F(BenchPython, TakesNoFlagOfTheOtherMeasurements) {
-  for (const std::string flag :
-       {"--cases batch-add", "--against torch", "--costs", "--scaling", "--engine cpu", "--threads 2", "--verbose"})
+  for (const std::string flag : {"--cases batch-add", "--map lstm", "--against torch", "--time cpu", "--costs",
+                                 "--scaling", "--engine cpu", "--threads 2", "--verbose"})
     expect_refusal(run("bench --python " + flag), "leave " + flag.substr(0, flag.find(' ')) + " out");
   expect_refusal(run("bench --python python3"), "python3");
 }

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -130,6 +132,70 @@ TEST(RowParser, SaysWhatWouldBeRightAboutAForeignTable) {
   StreamRow row;
   EXPECT_REFUSED(commas.parse("1;2,5", row), "column y must be a number, got '2,5'; numbers have a decimal point");
   EXPECT_REFUSED(commas.parse("1;nan", row), "column y must be a");
+}
+
+/// The fields of a line by its definition, letter by letter; none where a quote stays open.
+std::optional<std::vector<std::string>> fields_of(const std::string& line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (const char letter : line) {
+    if (letter == '"') quoted = !quoted;
+    if (letter == ',' && !quoted)
+      fields.emplace_back();
+    else
+      fields.back() += letter;
+  }
+  if (quoted) return std::nullopt;
+  for (std::string& field : fields) {
+    field.erase(0, std::min(field.find_first_not_of(" \t"), field.size()));
+    field.erase(field.find_last_not_of(" \t") + 1);
+    if (field.size() >= 2 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
+  }
+  return fields;
+}
+
+TEST(RowParser, CutsAnyLineAsItsDefinitionSays) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 20'000; ++round) {
+    const std::string letters = round % 2 == 0 ? ",,1 \t;x" : ",,1 \t\"";
+    std::string line;
+    for (unsigned i = random() % 9; i > 0; --i) line += letters[random() % letters.size()];
+    line += ",1";  // the input
+    const auto expected = fields_of(line);
+    const std::size_t count = expected ? expected->size() : 2;
+    for (std::size_t id = 0; id + 1 < count; ++id) {
+      std::vector<std::string> columns;
+      for (std::size_t i = 0; i < count; ++i) columns.push_back(std::to_string(i));
+      RowParser parser({.id = std::to_string(id), .inputs = {columns.back()}});
+      parser.set_columns(columns);
+      StreamRow row;
+      if (!expected) {
+        EXPECT_REFUSED(parser.parse(line, row), "a quote is opened and never closed");
+      } else if ((*expected)[id].empty()) {
+        EXPECT_REFUSED(parser.parse(line, row), "is empty");
+      } else {
+        parser.parse(line, row);
+        EXPECT_EQ(row.id, (*expected)[id]) << line;
+        EXPECT_EQ(row.inputs, std::vector<float>{1}) << line;
+        EXPECT_EQ(row.targets, row.inputs);
+      }
+    }
+  }
+}
+
+TEST(RowParser, ATargetThatIsAnInputTooHasItsValueWhereverItStands) {
+  RowParser parser({.inputs = {"a", "c"}, .targets = {"c", "b", "a"}});
+  parser.take_header("a,b,c");
+  StreamRow row;
+  parser.parse("1,2,3", row);
+  EXPECT_EQ(row.inputs, (std::vector<float>{1, 3}));
+  EXPECT_EQ(row.targets, (std::vector<float>{3, 2, 1}));
+  parser.parse("1,,3", row);
+  EXPECT_FALSE(row.has_targets);
+  EXPECT_REFUSED(parser.parse(",2,3", row), "column a is empty");
+  parser.set_columns({"c", "a", "b"});
+  parser.parse("1,2,3", row);
+  EXPECT_EQ(row.targets, (std::vector<float>{1, 3, 2}));
 }
 
 TEST(RowParser, ReadsObjects) {

@@ -143,6 +143,6 @@ write("text/frequent", b"\x1eb a b c a b\n\nd\n")
 write("vocabulary/escapes", b"a\n \n\\n\n\\\\n\n\\r\n\\\\\n\xc3\xa4\n")
 write("vocabulary/twice", b"a\nb\na\n")
 
-write("rows/csv", b'id,x\na,1.5\n"b,c", 2\na,\n')
-write("rows/jsonl", b'{"id":"a","x":1}\n{"id":2,"x":null}\n{"id":"a","end":true}\n')
+write("rows/csv", b'id,x,y\na,1.5,2\n"b,c", 2 ,\t-3e1\na,,\na,1,\n')
+write("rows/jsonl", b'{"id":"a","x":1,"y":2}\n{"id":2,"x":null}\n{"id":"a","x":1}\n{"id":"a","end":true}\n')
 write("rows/raw", struct.pack("<6f", 1, 2, 0, 3, 4, 1) + b"ab")

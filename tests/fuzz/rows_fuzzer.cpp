@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   for (const RowFormat format : {RowFormat::csv, RowFormat::jsonl, RowFormat::raw}) {
     const bool raw = format == RowFormat::raw;
-    RowParser parser({.format = format, .channels = 3, .id = raw ? "2" : "id", .inputs = {raw ? "0" : "x"}});
+    const std::string x = raw ? "0" : "x", y = raw ? "1" : "y";
+    RowParser parser({.format = format, .channels = 3, .id = raw ? "2" : "id", .inputs = {x}, .targets = {y, x}});
     RecordCutter cutter(parser.block());
     StreamRow row;
     bool first = true;
@@ -24,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
           if (!raw && parser.columns().empty() && format == RowFormat::csv) continue;
           parser.parse(record, row);
           require(row.ends || row.inputs.size() == 1);
-          require(!row.has_targets || row.targets.size() == 1);
+          require(!row.has_targets || (row.targets.size() == 2 && row.targets[1] == row.inputs[0]));
         } catch (const InvalidInput&) {
         }
       }

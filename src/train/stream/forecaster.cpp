@@ -102,8 +102,7 @@ void StreamForecaster::end(int slot) {
 }
 
 StreamForecaster::Stream& StreamForecaster::slot_of(const StreamRow& row) {
-  const auto known = slots_.find(row.id);
-  if (known != slots_.end()) return streams_[known->second];
+  if (const int known = find_slot(row.id); known != nowhere) return streams_[known];
   auto place = std::find_if(streams_.begin(), streams_.end(), [](const Stream& stream) { return !stream.open; });
   if (place == streams_.end()) {  // the one that has been silent longest
     place = std::min_element(streams_.begin(), streams_.end(),
@@ -116,8 +115,16 @@ StreamForecaster::Stream& StreamForecaster::slot_of(const StreamRow& row) {
 }
 
 std::int64_t StreamForecaster::rows_of(const std::string& id) const {
+  const int slot = find_slot(id);
+  return slot == nowhere ? 0 : streams_[slot].rows;
+}
+
+/// The stream of the row before is looked at first: often there is no other one.
+int StreamForecaster::find_slot(const std::string& id) const {
+  if (const Stream& same = streams_[found_]; same.open && same.id == id) return found_;
   const auto known = slots_.find(id);
-  return known == slots_.end() ? 0 : streams_[known->second].rows;
+  if (known == slots_.end()) return nowhere;
+  return found_ = known->second;
 }
 
 void StreamForecaster::count_skipped() {
@@ -135,9 +142,10 @@ void StreamForecaster::require_sound(const StreamRow& row) const {
       if (const auto value = std::ranges::find_if(*values, too_large); value != values->end())
         refuse(speaker, "{:g} is too large for a model without task.series.standardise; the largest is {:g}", *value,
                largest_unscaled);
-  const auto known = slots_.find(row.id);
-  if (known == slots_.end() || !config_.stream.difference || !row.has_targets) return;
-  const Stream& stream = streams_[known->second];
+  if (!config_.stream.difference || !row.has_targets) return;
+  const int slot = find_slot(row.id);
+  if (slot == nowhere) return;
+  const Stream& stream = streams_[slot];
   const Pending& due = stream.pending[elements(stream.rows) % stream.pending.size()];
   if (stream.rows < static_cast<std::int64_t>(horizon_) || !due.has_last) return;
   for (std::size_t i = 0; i < targets_; ++i)
@@ -151,7 +159,7 @@ const std::vector<double>& StreamForecaster::take(const StreamRow& row) {
   news_ = NaiveWatch::News::none;
   ++counts_.rows;
   if (row.ends) {
-    if (const auto known = slots_.find(row.id); known != slots_.end()) end(known->second);
+    if (const int known = find_slot(row.id); known != nowhere) end(known);
     std::fill(prediction_.begin(), prediction_.end(), std::nan(""));
     return prediction_;
   }
@@ -175,12 +183,12 @@ const std::vector<double>& StreamForecaster::take(const StreamRow& row) {
 }
 
 const std::vector<double>& StreamForecaster::predict(const StreamRow& row) {
-  const auto known = slots_.find(row.id);
-  if (known == slots_.end())
+  const int slot = find_slot(row.id);
+  if (slot == nowhere)
     throw InvalidInput(fmt::format("the stream '{}' was never seen in training, or has ended", row.id));
-  Stream& stream = streams_[known->second];
+  Stream& stream = streams_[slot];
   ++counts_.rows;
-  answer(stream, known->second, row, now_);
+  answer(stream, slot, row, now_);
   remember(stream, row);
   return prediction_;
 }

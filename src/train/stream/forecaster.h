@@ -67,7 +67,11 @@ class StreamForecaster {
     std::vector<Pending> pending;  // [max(1, horizon)]: that of row r at r % size
   };
 
+  static constexpr int nowhere = -1;
+
   void require_sound(const StreamRow& row) const;
+  /// Where the stream of an id is, or `nowhere`.
+  int find_slot(const std::string& id) const;
   Stream& slot_of(const StreamRow& row);
   void begin(int slot, const std::string& id);
   void end(int slot);
@@ -97,7 +101,8 @@ class StreamForecaster {
   StreamCounts counts_;
   std::vector<Stream> streams_;  // [slots]
   std::unordered_map<std::string, int> slots_;
-  Pending now_;  // of the row that is being taken
+  mutable int found_ = 0;  // the slot that was found last
+  Pending now_;            // of the row that is being taken
   std::vector<double> prediction_;
   std::vector<float> wanted_;  // room for a scaled target
 };

@@ -81,7 +81,8 @@ class StreamRun {
   std::unique_ptr<RunLog> log_;
   std::unique_ptr<RunFiles> files_;
   double seconds_ = 0;  // of all parts of the run
-  Clock::time_point clock_, saved_at_;
+  Clock::time_point clock_;
+  double saved_at_ = 0;             // seconds since some moment
   std::int64_t to_pass_ = 0;        // rows of the input that were taken before
   std::int64_t rows_of_files_ = 0;  // taken from files that another one replaced
   std::int64_t rows_before_ = 0;    // learned from before an input that is only answered: its rows count from 1
