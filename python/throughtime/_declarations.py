@@ -95,3 +95,5 @@ def declare(library: CDLL) -> None:
     library.tt_engine_update.argtypes = [c_int64, c_int32, c_double, c_double]
     library.tt_train.restype = c_int
     library.tt_train.argtypes = [c_char_p, c_char_p, Progress, c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]
+    library.tt_evaluate.restype = c_int
+    library.tt_evaluate.argtypes = [c_char_p, c_char_p, c_void_p, c_size_t, POINTER(c_size_t)]
