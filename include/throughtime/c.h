@@ -117,8 +117,13 @@ TT_API int tt_stream_facts(int64_t model, int64_t* updates, int64_t* bytes);
 /* ---- running scales: inputs and number targets of streams to mean 0 and deviation 1, as rows come. */
 
 TT_API int tt_scales_begin(int64_t model);
-/* Shows rows to the scales and learns nothing else; targets [rows, outputs] or NULL. */
+/* Shows rows to the scales and learns nothing else: inputs [rows, reals], targets [rows, outputs], or NULL for one of
+ * them. */
 TT_API int tt_scales_add(int64_t model, int64_t rows, const float* inputs, const float* targets);
+/* Inputs [rows, reals], or with `of_targets` targets [rows, outputs], as the model sees them. */
+TT_API int tt_scales_apply(int64_t model, int64_t rows, int32_t of_targets, const float* values, float* scaled);
+/* Predictions [rows, outputs] in the units of the targets, in their place. */
+TT_API int tt_scales_undo(int64_t model, int64_t rows, double* predictions);
 /* means and deviations [reals + outputs], those of the inputs first. */
 TT_API int tt_scales_get(int64_t model, double* means, double* deviations, int64_t count);
 

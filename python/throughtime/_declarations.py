@@ -73,6 +73,10 @@ def declare(library: CDLL) -> None:
     library.tt_scales_begin.argtypes = [c_int64]
     library.tt_scales_add.restype = c_int
     library.tt_scales_add.argtypes = [c_int64, c_int64, c_void_p, c_void_p]
+    library.tt_scales_apply.restype = c_int
+    library.tt_scales_apply.argtypes = [c_int64, c_int64, c_int32, c_void_p, c_void_p]
+    library.tt_scales_undo.restype = c_int
+    library.tt_scales_undo.argtypes = [c_int64, c_int64, c_void_p]
     library.tt_scales_get.restype = c_int
     library.tt_scales_get.argtypes = [c_int64, c_void_p, c_void_p, c_int64]
     library.tt_engine_new.restype = c_int

@@ -123,11 +123,7 @@ def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1) ->
     model._require_fitted()
     inputs = model._read_inputs(X, False)
     targets = model._read_targets(y, inputs, False)
-    part = Part(inputs.sequences, targets, [])
-    if model.standardise:
-        part = Part([model._scaled(x) for x in part.inputs],
-                    targets if model._labels else [model._scaled(t, True) for t in targets], [])
-    data = model._data([part], inputs.recording)
+    data = model._data([model._scaled_part(Part(inputs.sequences, targets, []))], inputs.recording)
     text = _library.text(_library.library().tt_model_diagnose, model._model.number, data.handle.number, positions, lags,
                          room=1 << 22)
     return Diagnosis(json.loads(text))

@@ -69,6 +69,43 @@ def test_equal_and_ragged_sequences_agree(sequences):
     assert equal.predict(x).shape == (40,)
 
 
+def test_lists_of_lists_are_recordings(sequences):
+    x, y = [[[1, 2], [3, 4], [0, 1]], [[1, 2]]], [[1.0, 2.0, 3.0], [0.0]]
+    arrays = [np.array(each, np.float32) for each in x]
+    wanted = small(hidden=3).fit(arrays, [np.array(each) for each in y]).predict(arrays)
+    found = small(hidden=3).fit(x, y).predict(x)
+    assert all((a == b).all() for a, b in zip(found, wanted)) and [len(each) for each in found] == [3, 1]
+    tokens = small(hidden=3, vocabulary=5).fit([[0, 1, 2], [4]], [1.0, 2.0])
+    assert (tokens.predict([[0, 1, 2], [4]]) == tokens.predict([np.array([0, 1, 2]), np.array([4])])).all()
+
+
+def test_fit_begins_with_given_weights(sine):
+    x, y = sine
+    first = small().fit(x, y).state_dict()
+    model = small(weights=first, epochs=1, optimizer=tt.SGD(rate=0.0))
+    for _ in range(2):
+        model.fit(x, y)
+        assert all((value == first[name]).all() for name, value in model.state_dict().items())
+    assert repr(small(weights=first)).endswith("weights={6 arrays})")
+    stream = small(weights=first)
+    guess = stream.learn_one(x[0], float(y[0])).reset().predict_one(x[0])
+    assert guess == pytest.approx(small(weights=first, optimizer=tt.SGD(rate=0.0)).fit(x, y).predict(x[:1])[0], abs=0.05)
+    with pytest.raises(ValueError, match=r"'rnn.weight_ih_l0' must have the shape \[36, 1\], got \[32, 1\]"):
+        small(hidden=9, weights=first).fit(x, y)
+    broken = small(hidden=9, weights=first)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="must have the shape"):
+            broken.learn_one(x[0], 1.0)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        broken.predict(x)
+
+
+def test_dropout_of_a_single_layer_is_said_to_do_nothing(sine):
+    with pytest.warns(UserWarning, match="dropout is between layers, so it does nothing for a single one") as seen:
+        small(dropout=0.5, epochs=1).fit(*sine)
+    assert len(seen) == 1 and seen[0].filename == __file__
+
+
 def test_ragged_sequences_with_targets_at_every_step():
     random = np.random.default_rng(1)
     x = [random.normal(size=(n, 2)).astype(np.float32) for n in (1, 5, 9, 3)]

@@ -1,4 +1,5 @@
 import abc
+import inspect
 import os
 import pathlib
 import pickle
@@ -9,6 +10,7 @@ import types
 import numpy as np
 import pytest
 import throughtime as tt
+from throughtime import _library
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -113,6 +115,87 @@ def test_streams_have_states_of_their_own():
     assert len(model._slots) == 2
 
 
+def test_looking_at_a_new_stream_takes_no_place():
+    x, y = rows(40)
+    for standardise in (False, True):
+        model = small(streams=2, standardise=standardise)
+        for i in range(20):
+            model.learn_one(x[i], y[i], stream=i % 2)
+        state = [model.predict_one(x[0], stream=name) for name in (0, 1)]
+        fresh = model.predict_one(x[0], stream="new")
+        assert fresh == pytest.approx(model.predict(x[:1])[0], abs=1e-6)
+        assert [model.predict_one(x[0], stream=name) for name in (0, 1)] == state and len(model._slots) == 2
+        assert model.observe(x[0], y[0], stream="new") == pytest.approx(fresh, abs=1e-6)
+    tokens = tt.Regressor(hidden=3, vocabulary=4).learn_one(1, 2.0, stream="a")
+    assert tokens.predict_one(3, stream="b") == pytest.approx(tokens.predict([3])[0], abs=1e-6)
+
+
+def test_other_parameters_are_taken_up_with_the_next_row():
+    """The weights go on, and so does what the optimizer remembers, where it is the same one; states begin with zero."""
+    x, y = rows(40)
+    changed, alone = small(), small()
+    for a, b in zip(x[:20], y[:20]):
+        changed.learn_one(a, b)
+        alone.learn_one(a, b)
+    state = changed.predict_one(x[20])
+    assert changed.set_params(epochs=3).predict_one(x[20]) == state  # nothing that a stream reads
+    changed.set_params(learner__truncation=1, streams=2)
+    assert changed.predict_one(x[20]) == pytest.approx(changed.predict(x[20:21])[0], abs=1e-6) != state
+    alone.reset()
+    for a, b in zip(x[20:], y[20:]):
+        changed.learn_one(a, b)
+        alone.learn_one(a, b)
+    assert (weights_of(changed) != weights_of(alone)).any()
+    changed.learn_one(x[0], y[0], stream="second")
+    assert len(changed._slots) == 2
+    with pytest.raises(ValueError, match="these options describe another model than the one that has the weights"):
+        changed.set_params(hidden=7).learn_one(x[0], y[0])
+    assert changed.set_params(hidden=4).learn_one(x[0], y[0]).updates_ > 20
+
+
+def test_rows_that_wait_end_with_their_stream():
+    x, y = rows(30)
+    model = small()
+    for end in (lambda: model.partial_fit(x, y), lambda: model.load_state_dict(model.state_dict()),
+                lambda: model.set_params(learner__truncation=model.learner.truncation + 1)):
+        model.learn_one(x[0], y[0]).ask(x[1])
+        end()
+        with pytest.raises(ValueError, match="no row waits for its answer"):
+            model.tell(1.0)
+
+
+def test_many_rows_without_answers_move_the_state():
+    x, y = rows(30)
+    one, many = small().learn_one(x[0], y[0]), small().learn_one(x[0], y[0])
+    for row in x[1:10]:
+        one.learn_one(row, None)
+    many.learn_many(x[1:10], None)
+    assert one.predict_one(x[10]) == many.predict_one(x[10])
+
+
+def test_tokens_have_targets_that_are_scaled():
+    tokens, y = np.arange(60) % 3, 1000.0 + 5.0 * (np.arange(60) % 3)
+    model = tt.Regressor(hidden=4, vocabulary=3, standardise=True, epochs=60, optimizer=tt.Adam(rate=0.05)).fit(tokens, y)
+    assert np.abs(model.predict(tokens) - y).mean() < 2
+    assert model.predict_one(1) == pytest.approx(model.predict(tokens[1:2])[0], abs=1e-3)
+    assert model.learn_one(2, 1010.0).predict_one(0) > 900
+
+
+def test_scales_are_the_same_for_arrays_and_streams():
+    """Also for a column that never changed: nothing is known about what its change would mean."""
+    x, y = rows(50)
+    x[:, 1] = 3.0
+    for target in (y, np.full(50, 7.0, np.float32)):
+        model = small(standardise=True, epochs=2).fit(x, target)
+        for row in (x[0], np.array([0.5, 4.0], np.float32)):
+            assert model.predict(row[None])[0] == pytest.approx(model.predict_one(row), abs=1e-5)
+    whole = small(standardise=True, epochs=2).fit(x.reshape(5, 10, 2), np.arange(5.0))
+    means, deviations = np.empty(3), np.empty(3)
+    library = _library.library()
+    _library.check(library.tt_scales_get(whole._model.number, means.ctypes.data, deviations.ctypes.data, 3))
+    assert means[0] == pytest.approx(x[:, 0].mean(), abs=1e-3) and means[2] == pytest.approx(2.0, abs=1e-3)
+
+
 def test_answers_may_come_late():
     x, y = rows(50)
     late, prompt = small(), small()
@@ -188,6 +271,20 @@ def test_a_forecaster_goes_on_from_its_own_answers():
         other.learn_one(1.0, {"b": 2.0})
 
 
+def test_a_forecaster_has_parameters_and_begins_another_series():
+    model = tt.Forecaster(hidden=4, learner=tt.TBPTT(preset="original", truncation=3))
+    assert repr(model) == "Forecaster(hidden=4, learner=TBPTT(preset='original', truncation=3))"
+    assert repr(tt.Forecaster(standardise=False)) == "Forecaster(standardise=False)"
+    assert model.set_params(hidden=5, learner__truncation=4).get_params()["learner__truncation"] == 4
+    for value in np.sin(np.arange(50.0)):
+        model.learn_one(value)
+    twin = pickle.loads(pickle.dumps(model))
+    assert twin.forecast(3) == model.forecast(3)
+    with pytest.raises(ValueError, match="call learn_one first"):
+        model.reset().forecast(1)
+    assert model.learn_one(0.5).forecast(3) != twin.learn_one(0.5).forecast(3)
+
+
 def test_the_documented_loop_of_river():
     x, y = rows(100)
     model = small(standardise=True)
@@ -240,6 +337,7 @@ def test_river_knows_of_what_kind_a_model_is(monkeypatch):
     assert isinstance(tt.Regressor(), base.Regressor) and isinstance(tt.Classifier(), base.Classifier)
     assert not isinstance(tt.Regressor(), base.Classifier) and tt.Regressor()._supervised
     assert pickle.loads(pickle.dumps(tt.Regressor(hidden=3))).hidden == 3
+    assert "learner" in inspect.signature(tt.Regressor).parameters  # which help and notebooks show
 
 
 def test_the_evaluation_of_river():
