@@ -49,16 +49,13 @@ class StreamEstimator(Estimator):
             self._make_model(self._stream_options())
             if self.standardise:
                 _library.check(_library.library().tt_scales_begin(self._model.number))
-        if not self._is_ready():
-            self._settle()
-
-    def _is_ready(self) -> bool:
-        """Whether a row can be taken without another look at the parameters."""
-        own = self.__dict__
-        return own.get("_live", False) and "_buffers" in own
+        self._settle()
 
     def _settle(self) -> None:
-        """The stream begins, or goes on: with its state where the parameters say what they said before."""
+        """The stream begins, or goes on: with its state where the parameters say what they said before. Until something
+        else happens than rows, `_buffers` is there and nobody asks again."""
+        if "_buffers" in self.__dict__:
+            return
         options = self._stream_options()
         if not self._live or options != getattr(self, "_stream_text", options):
             self._set_options(options)
@@ -167,7 +164,7 @@ class StreamEstimator(Estimator):
         """Whether there is an answer to x: not before anything was learned."""
         if not self._is_fitted():
             return False
-        if not self._is_ready():
+        if "_buffers" not in self.__dict__:
             self._begin(x, None)
         token = self._put(x)
         slot = self._known_slot(stream)
@@ -184,7 +181,7 @@ class StreamEstimator(Estimator):
         return True
 
     def _observe(self, x: Any, y: Any, stream: Any) -> None:
-        if not self._is_ready():
+        if "_buffers" not in self.__dict__:
             self._begin(x, y)
         token = self._put(x)
         target, label = self._put_target(y)
@@ -216,7 +213,7 @@ class StreamEstimator(Estimator):
         if rows.ndim == 0 or len(rows) == 0:
             raise refuse(self._speaker, "X must not be empty: it has 0 sample(s)" if rows.ndim else
                          f"X must be rows of numbers, got {X!r}")
-        if not self._is_ready():
+        if "_buffers" not in self.__dict__:
             answers = None if y is None else np.atleast_1d(array_of(y, self._speaker, "y"))
             self._begin(dict(zip(names, rows[0])) if names else rows[0], None if answers is None else answers[0])
         self._check_names(names)
@@ -246,8 +243,7 @@ class StreamEstimator(Estimator):
 
     def _forecast(self, rows: Array) -> Array:
         """Answers [rows, outputs], each of which is the beginning of the row after it."""
-        if not self._is_ready():
-            self._settle()
+        self._settle()
         out = np.empty((len(rows), self.n_outputs_))
         _library.check(_library.library().tt_stream_forecast(self._model.number, self._slot(None), len(rows), address(rows),
                                                              address(out)))
@@ -258,8 +254,7 @@ class StreamEstimator(Estimator):
     def ask(self, x: Any, stream: Any = None) -> Any:
         """The prediction for a row whose answer comes later: the state moves on, the row waits for `tell`."""
         self._require_fitted()
-        if not self._is_ready():
-            self._settle()
+        self._settle()
         token = self._put(x)
         slot = self._slot(stream)
         buffers = self._buffers
@@ -270,7 +265,7 @@ class StreamEstimator(Estimator):
 
     def tell(self, y: Any, stream: Any = None) -> Any:
         """The answer to the oldest row of the stream that waits for one."""
-        if self._is_fitted() and not self._is_ready():
+        if self._is_fitted():
             self._settle()
         waiting = getattr(self, "_waiting", [])
         for i, (whose, x, token) in enumerate(waiting):

@@ -77,6 +77,7 @@ class Weights:
         self._live = False
         self._slots = {}
         self._waiting = []
+        self.__dict__.pop("_buffers", None)
 
     def to_torch(self, rnn: Any, head: Any = None, embedding: Any = None) -> None:
         """Writes the weights into modules of torch.nn of the same shapes."""

@@ -16,42 +16,12 @@ def small(**more):
     return tt.Regressor(**{"hidden": 3, "epochs": 2, "batch": 2, "window": 50, "threads": 1, **more})
 
 
-class Axes:
-    """What a picture is drawn on."""
-
-    def __init__(self):
-        self.drawn, self.label = [], None
-
-    def plot(self, x, y, label):
-        assert len(x) == len(y) > 0
-        self.drawn.append(label)
-
-    semilogy = plot
-
-    def set_xlabel(self, text):
-        self.label = text
-
-    def legend(self):
-        pass
-
-
-@pytest.fixture
-def pyplot(monkeypatch):
-    """matplotlib, of which only subplots is there."""
-    module = types.ModuleType("matplotlib.pyplot")
-    module.subplots = lambda: (None, Axes())
-    package = types.ModuleType("matplotlib")
-    package.pyplot = module
-    monkeypatch.setitem(sys.modules, "matplotlib", package)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", module)
-
-
 def test_curves_are_drawn_with_matplotlib(sine, pyplot, tmp_path):
     x, y = sine
     model = small().fit(x[:400], y[:400], validation=(x[400:], y[400:]), directory=tmp_path / "run")
     axes = model.history_.plot()
     assert axes.drawn == ["train loss", "validation loss"] and axes.label == "iteration"
-    own = Axes()
+    own = type(axes)()
     assert model.history_.plot("train_loss", axes=own) is own and own.drawn == ["train loss"]
     assert "train loss" in tt.Run(tmp_path / "run").plot().drawn
     assert len(tt.diagnose(model, x, y, positions=4, lags=5).plot().drawn) == 2

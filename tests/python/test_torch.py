@@ -252,3 +252,40 @@ def test_twenty_updates_of_fptt_are_those_of_the_peer(kind, layers, seed):
         wanted = module.state_dict()[key].numpy()
         assert np.allclose(value, wanted, atol=1e-5), name
         assert np.abs(wanted - first[name].numpy()).max() > 1e-3, name
+
+
+AT_A_GLANCE = """
+import throughtime as tt
+
+model = tt.Regressor(cell="lstm", hidden=32, learner=tt.FPTT(window_length=20, alpha=0.1),
+                     optimizer=tt.Adam(rate=1e-3, clip=1.0), epochs=5, batch=16, seed=1)
+model.fit(X, y, validation=(Xv, yv))   # X [steps, features], [sequences, steps, features] or a list of recordings
+model.history_.plot()
+
+for x, target in sensor:               # goes on where fit ended, for ever, in constant memory
+    guess = model.predict_one(x)       # x: dict, array or number; changes nothing
+    model.learn_one(x, target)
+
+mine = tt.from_torch(net.lstm, head=net.out, loss="regression")   # torch.nn modules, trained elsewhere
+mine.set_params(learner=tt.FPTT(windows=20, alpha=0.5), epochs=3).fit(X, y)
+mine.to_torch(net.lstm, head=net.out)                             # and back into them
+
+found = tt.diagnose(model, X, y)       # how far back gradients reach
+found.truncation(bias=0.1); found.plot()
+"""
+
+
+def test_all_of_it_at_a_glance(pyplot):
+    t = np.arange(600)
+    X, y = np.sin(0.1 * t)[:, None].astype(np.float32), np.sin(0.1 * (t + 1)).astype(np.float32)
+    net = torch.nn.Module()
+    net.lstm, net.out = modules("LSTM", 1, 1, 16, 1)
+    names = {"X": X[:500], "y": y[:500], "Xv": X[500:], "yv": y[500:], "sensor": list(zip(X[500:], y[500:])), "net": net}
+
+    def error():
+        with torch.no_grad():
+            return float(((net.out(net.lstm(torch.from_numpy(X[None]))[0])[0, :, 0] - torch.from_numpy(y)) ** 2).mean())
+
+    before = error()
+    exec(AT_A_GLANCE, names)
+    assert error() < before and names["found"].truncation(bias=0.1) > 0 and abs(names["guess"]) < 2
