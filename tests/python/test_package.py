@@ -89,6 +89,10 @@ def test_bundled_libraries_are_found_beside_the_library(wheel, tmp_path):
         assert name not in needed
 
 
+def test_the_same_files_are_the_same_wheel(wheel, tmp_path):
+    assert wheel_of(tmp_path).read_bytes() == wheel.read_bytes()
+
+
 def test_metadata_is_known_without_compiling(wheel, tmp_path):
     import wheel_backend
 
