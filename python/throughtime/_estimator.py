@@ -50,6 +50,9 @@ class Estimator(Parameters, Weights):
     def _make_model(self, options: str) -> None:
         self._model: Any = _library.new_handle(_library.library().tt_model_new, options.encode(), self._reals(),
                                                self.vocabulary, self.n_outputs_, int(self._labels))
+        self._has_scales = bool(self.standardise)
+        if self._has_scales:
+            _library.check(_library.library().tt_scales_begin(self._model.number))
         self._end_streams()
         if self.weights is not None:
             try:
@@ -81,7 +84,7 @@ class Estimator(Parameters, Weights):
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
         for name in ("_model", "_live", "_slots", "_waiting", "_one_target", "_flat_target", "_target_names",
-                     "_buffers", "_stream_text"):
+                     "_buffers", "_stream_text", "_has_scales"):
             self.__dict__.pop(name, None)
 
     def _check_names(self, names: list[str] | None) -> None:
@@ -216,7 +219,7 @@ class Estimator(Parameters, Weights):
                 self._make_model(options)
             else:
                 self._set_options(options)
-            self._run(self._scaled_parts(parts, first), inputs.recording, directory, callbacks, verbose, more)
+            self._run(self._scaled_parts(parts), inputs.recording, directory, callbacks, verbose, more)
         except (ValueError, MemoryError):
             if first:
                 self._forget()
@@ -254,17 +257,21 @@ class Estimator(Parameters, Weights):
         return Data(shape, parts, self.vocabulary, self._labels)
 
     def _set_options(self, options: str) -> None:
+        self._check_scales()
         _library.check(_library.library().tt_model_set_options(self._model.number, options.encode()))
         self._end_streams()
 
     # ------------------------------------------------------------ scales
 
-    def _scaled_parts(self, parts: list[Part], first: bool) -> list[Part]:
+    def _check_scales(self) -> None:
+        if bool(self.standardise) != self._has_scales:
+            raise refuse(self._speaker, f"standardise was {self._has_scales} when the weights were learned; fit begins anew")
+
+    def _scaled_parts(self, parts: list[Part]) -> list[Part]:
+        """Shows the first part to the scales, and all of them to the model."""
         if not self.standardise:
             return parts
         library = _library.library()
-        if first:
-            _library.check(library.tt_scales_begin(self._model.number))
         for i, x in enumerate(parts[0].inputs):
             y = None if self._labels else parts[0].targets[i]
             if not self.vocabulary:
@@ -291,6 +298,7 @@ class Estimator(Parameters, Weights):
     def _predictions(self, X: Any) -> tuple[Array, Inputs]:
         """[all steps or sequences, outputs], from the zero state; streams are left alone."""
         self._require_fitted()
+        self._check_scales()
         inputs = self._read_inputs(X, False)
         if self._one_target and inputs.recording:
             raise refuse(self._speaker, "the model is for one target per sequence, X is one recording; a single sequence "

@@ -47,8 +47,6 @@ class StreamEstimator(Estimator):
             self._one_target = False
             self._learn_target(y)
             self._make_model(self._stream_options())
-            if self.standardise:
-                _library.check(_library.library().tt_scales_begin(self._model.number))
         self._settle()
 
     def _settle(self) -> None:
@@ -56,6 +54,7 @@ class StreamEstimator(Estimator):
         else happens than rows, `_buffers` is there and nobody asks again."""
         if "_buffers" in self.__dict__:
             return
+        self._check_scales()
         options = self._stream_options()
         if not self._live or options != getattr(self, "_stream_text", options):
             self._set_options(options)

@@ -189,6 +189,11 @@ def test_scales_are_the_same_for_arrays_and_streams():
         model = small(standardise=True, epochs=2).fit(x, target)
         for row in (x[0], np.array([0.5, 4.0], np.float32)):
             assert model.predict(row[None])[0] == pytest.approx(model.predict_one(row), abs=1e-5)
+    with pytest.raises(ValueError, match="standardise was True when the weights were learned; fit begins anew"):
+        model.set_params(standardise=False).learn_one(row, 1.0)
+    with pytest.raises(ValueError, match="standardise was True"):
+        model.predict(x)
+    assert model.set_params(standardise=True).learn_one(row, 1.0)
     whole = small(standardise=True, epochs=2).fit(x.reshape(5, 10, 2), np.arange(5.0))
     means, deviations = np.empty(3), np.empty(3)
     library = _library.library()
