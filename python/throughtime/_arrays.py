@@ -90,6 +90,15 @@ def names_of(x: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
+def as_row(x: Any) -> Any:
+    """A row of a table, which knows the names of its columns, as a dict; anything else as it is."""
+    index = getattr(x, "index", None)
+    if index is None or callable(index):  # a list can look for an entry
+        return x
+    names = list(index)
+    return dict(zip(names, x)) if all(isinstance(name, str) for name in names) else x
+
+
 class Inputs(NamedTuple):
     """Sequences of steps: each [steps, features] of float32, or [steps] of int32 tokens."""
 

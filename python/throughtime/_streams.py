@@ -9,7 +9,7 @@ from typing import Any, Mapping
 import numpy as np
 
 from . import _library
-from ._arrays import Array, StepBuffer, address, array_of, as_array, names_of, numbers, refuse, tokens_of
+from ._arrays import Array, StepBuffer, address, array_of, as_array, as_row, names_of, numbers, refuse, tokens_of
 from ._estimator import Estimator
 
 
@@ -40,6 +40,7 @@ class StreamEstimator(Estimator):
         if not self._is_fitted():
             self._check_parameters()
             self._forget()
+            x = as_row(x)
             names = list(x) if isinstance(x, Mapping) else None
             self.n_features_in_ = 1 if self.vocabulary else self._width(x)
             if names is not None and all(isinstance(name, str) for name in names):
@@ -129,6 +130,9 @@ class StreamEstimator(Estimator):
                 raise refuse(self._speaker, f"a row must hold numbers, got {x!r}") from error
             return -1
         if type(x) is not np.ndarray:
+            row = as_row(x)
+            if row is not x and self._names is not None:
+                return self._put(row)
             x = as_array(x)
         if x.size != buffer.width or x.ndim > 1:
             raise refuse(self._speaker, f"a row must have {buffer.width} number{'s' if buffer.width != 1 else ''}, "

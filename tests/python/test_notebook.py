@@ -135,3 +135,27 @@ def test_the_columns_of_a_table_are_kept_and_checked():
         model.learn_one({"a": 1.0, "c": 2.0}, 1.0)
     with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
         model.learn_many(Table(values, ["a", "c"]), values[:, 0])
+
+
+class Row:
+    """What is asked of a row of such a table: an index, and its numbers."""
+
+    def __init__(self, **values):
+        self.index, self.values = list(values), list(values.values())
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+
+def test_a_row_of_a_table_has_names():
+    rows, dicts = small(), small()
+    for step in range(5):
+        assert rows.observe(Row(a=step, b=1.0), 1.0) == dicts.observe({"a": step, "b": 1.0}, 1.0)
+    assert rows.predict_one(Row(b=1.0, a=2.0)) == dicts.predict_one({"a": 2.0, "b": 1.0})
+    with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
+        rows.learn_one(Row(a=1.0, c=2.0), 1.0)
+    numbers = small().learn_one([1.0, 2.0], 1.0)
+    assert numbers.predict_one(Row(a=1.0, b=2.0)) == numbers.predict_one([1.0, 2.0])
