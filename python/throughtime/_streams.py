@@ -12,6 +12,8 @@ from . import _library
 from ._arrays import Array, StepBuffer, address, array_of, as_array, as_row, names_of, numbers, refuse, tokens_of
 from ._estimator import Estimator
 
+_ROWS_OF_A_CALL = 50_000  # between them Ctrl-C is heard
+
 
 class _Buffers:
     """What calls of one row write into: made once."""
@@ -205,7 +207,7 @@ class StreamEstimator(Estimator):
         return self._answer()
 
     def learn_many(self, X: Any, y: Any, stream: Any = None) -> Any:
-        """learn_one for the rows of X, in one call."""
+        """learn_one for the rows of X, in one call. Ctrl-C ends it between rows; what was learnt is kept."""
         self.observe_many(X, y, stream)
         return self
 
@@ -225,12 +227,17 @@ class StreamEstimator(Estimator):
         if target is not None and len(target) != len(x):
             raise refuse(self._speaker, f"X and y must have as many rows, got {len(x)} and {len(target)}")
         out = np.empty((len(x), self.n_outputs_))
-        answer = None if target is None else address(target)
-        _library.check(_library.library().tt_stream_observe_many(
-            self._model.number, self._slot(stream), len(x), None if self.vocabulary else address(x),
-            address(x) if self.vocabulary else None, None if self._labels else answer, answer if self._labels else None,
-            address(out)))
+        for first in range(0, len(x), _ROWS_OF_A_CALL):
+            part = slice(first, first + _ROWS_OF_A_CALL)
+            self._observe_part(x[part], None if target is None else target[part], out[part], stream)
         return self._answers(out)
+
+    def _observe_part(self, x: Array, target: Array | None, out: Array, stream: Any) -> None:
+        inputs, targets = address(x), None if target is None else address(target)
+        _library.check(_library.library().tt_stream_observe_many(
+            self._model.number, self._slot(stream), len(x), None if self.vocabulary else inputs,
+            inputs if self.vocabulary else None, None if self._labels else targets, targets if self._labels else None,
+            address(out)))
 
     def _rows(self, rows: Array) -> Array:
         """[rows, features] of float32, or [rows] of tokens."""

@@ -111,6 +111,21 @@ def test_ctrl_c_from_outside_ends_a_fit_without_callbacks(sine):
     assert len(model.history_) > 0
 
 
+def test_ctrl_c_ends_many_rows(sine):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    x = np.zeros((10_000_000, 1), np.float32)
+    model = small(hidden=2).learn_one(x[0], 0.0)
+    key = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    key.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_many(x, x[:, 0])
+    finally:
+        key.join()
+        signal.signal(signal.SIGINT, before)
+    assert 1 < model.updates_ < 10_000_000 and model.learn_one(x[0], 0.0)
+
+
 class Table:
     """What is asked of a table of pandas: columns, and an array."""
 
