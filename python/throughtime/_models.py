@@ -10,7 +10,7 @@ import numpy as np
 from ._arrays import Array, numbers, refuse
 from ._parameters import DOCUMENTATION
 from ._progress import Callback
-from ._settings import Settings
+from ._settings import Settings, plain
 from ._streams import StreamEstimator
 
 
@@ -67,7 +67,7 @@ class Regressor(StreamEstimator):
     def _answer(self) -> Any:
         if self._flat_target:
             return self._buffers.answers[0]
-        answer = self._buffers.answer
+        answer: Array = self._buffers.answer
         names = getattr(self, "_target_names", None)
         return dict(zip(names, answer.tolist())) if names else answer.copy()
 
@@ -137,8 +137,9 @@ class Classifier(StreamEstimator):
                     callbacks: Sequence[Callback] = (), verbose: int = 0) -> Any:
         """One pass over X from the weights as they are; the first time with all `classes` there are."""
         if classes is not None:
-            if self._is_fitted() and list(np.unique(np.asarray(classes))) != list(self.classes_):
-                raise refuse(self._speaker, f"classes={list(classes)} is not the same as on the last call, {list(self.classes_)}")
+            given = np.unique(np.asarray(classes)).tolist()
+            if self._is_fitted() and given != self.classes_.tolist():
+                raise refuse(self._speaker, f"classes={given} is not the same as on the last call, {self.classes_.tolist()}")
             if not self._is_fitted():
                 self._take_classes(classes)
         return super().partial_fit(X, y, sample_weight=sample_weight, callbacks=callbacks, verbose=verbose)
@@ -160,7 +161,7 @@ class Classifier(StreamEstimator):
                 raise refuse(self._speaker, "y must have at least two classes, got one class")
         kinds = labels.dtype.kind, self.classes_.dtype.kind
         if "O" not in kinds and (kinds[0] in "US") != (kinds[1] in "US"):
-            raise refuse(self._speaker, f"y holds the label {labels[0]!r}; known: {list(self.classes_)[:20]}")
+            raise self._unknown(labels[0])
         try:
             places = np.searchsorted(self.classes_, labels)
         except TypeError as error:
@@ -168,9 +169,12 @@ class Classifier(StreamEstimator):
         places[places == len(self.classes_)] = 0
         wrong = self.classes_[places] != labels
         if wrong.any():
-            raise refuse(self._speaker, f"y holds the label {labels[wrong][0]!r}; known: {list(self.classes_)[:20]}")
+            raise self._unknown(labels[wrong][0])
         return [np.ascontiguousarray(part, dtype=np.int32)
                 for part in np.split(places, np.cumsum([len(part) for part in parts])[:-1])]
+
+    def _unknown(self, label: Any) -> ValueError:
+        return refuse(self._speaker, f"y holds the label {plain(label)!r}; known: {self.classes_[:20].tolist()}")
 
     def _learn_target(self, y: Any) -> None:
         if self.classes is None:

@@ -13,7 +13,7 @@ import numpy as np
 from . import _river
 from ._arrays import refuse
 from ._methods import TBPTT, Adam
-from ._settings import Settings, toml_text
+from ._settings import Settings, plain, toml_text
 
 _SHORT_FIT = 20  # K of the default method on arrays
 _SHORT_STREAM = 10  # and on streams
@@ -208,4 +208,4 @@ def _shown(value: Any) -> str:
     """A parameter on one line: not the numbers of all weights."""
     if isinstance(value, Mapping) and any(hasattr(each, "shape") for each in value.values()):
         return f"{{{len(value)} arrays}}"
-    return repr(value)
+    return repr(value if isinstance(value, Mapping) else plain(value))

@@ -125,6 +125,6 @@ class Settings:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        changed = [f"{name}={getattr(self, name)!r}" for name, field in self._fields.items()
+        changed = [f"{name}={plain(getattr(self, name))!r}" for name, field in self._fields.items()
                    if plain(getattr(self, name)) != field.default]
         return f"{type(self).__name__}({', '.join(changed)})"

@@ -2,6 +2,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import throughtime as tt
 
@@ -63,4 +64,6 @@ def test_parameters_are_nested():
         model.set_params(optimizer__rate=1)
     with pytest.raises(ValueError, match="there is no epochs whose rate could be set"):
         model.set_params(epochs__rate=1)
+    assert repr(tt.Regressor(hidden=np.int64(4), learner=tt.FPTT(windows=np.int64(2)))) == (
+        "Regressor(hidden=4, learner=FPTT(windows=2))")
     assert repr(tt.Regressor(hidden=4)) == "Regressor(hidden=4)"
