@@ -208,4 +208,4 @@ def _shown(value: Any) -> str:
     """A parameter on one line: not the numbers of all weights."""
     if isinstance(value, Mapping) and any(hasattr(each, "shape") for each in value.values()):
         return f"{{{len(value)} arrays}}"
-    return repr(value if isinstance(value, Mapping) else plain(value))
+    return repr(plain(value) if hasattr(value, "tolist") else value)
