@@ -15,6 +15,7 @@ def refused(line, work):
     assert str(error.value).startswith(line), str(error.value)
 
 
+@pytest.mark.filterwarnings("ignore:.regressor. dropout is between layers")
 @pytest.mark.parametrize("parameters, line", [
     (dict(window=0), "[regressor] window must be a whole number of at least 1, got 0"),
     (dict(batch=0), "[regressor] batch must be a whole number of at least 1, got 0"),
