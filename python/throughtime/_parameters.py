@@ -19,6 +19,7 @@ _SHORT_FIT = 20  # K of the default method on arrays
 _SHORT_STREAM = 10  # and on streams
 _WHOLE = {"batch": 1, "window": 1, "patience": 0}  # and the least that they can be
 _TARGETS = ("auto", "step", "sequence")
+_OF_FIT = ("train.epochs", "train.batch", "train.patience")  # parameters that a stream does not read
 _OF_VALIDATIONS = ("train.best_by", "train.evaluate_every", "train.evaluate_batches")  # which streams have none of
 _OF_STREAMS = ("stream.anchor", "stream.scaling", "stream.scale_memory", "stream.scale_rows")
 
@@ -157,7 +158,7 @@ class Parameters:
         own = dict(assignments)
         options = {key: value for key, value in (self.options or {}).items() if key not in without}
         for key in options:
-            if key in own:
+            if key in own or key in _OF_FIT:
                 raise refuse(self._speaker, f"options: {key} is said by a parameter already; set that one")
             if key.startswith(("learner.", "optimizer.")):
                 raise refuse(self._speaker, f"options: {key} belongs to the object that is the parameter {key.split('.')[0]}")

@@ -42,6 +42,7 @@ def refused(line, work):
     (dict(hidden=[]), "[config] options: model.hidden must have one entry"),
     (dict(seed=None), "[config] train.seed: it must be a number, a text, True, False or a list of them, got None"),
     (dict(seed=2**63), "[config] train.seed: it must be a number"),
+    (dict(options={"train.epochs": 3.0}), "[regressor] options: train.epochs is said by a parameter already"),
     (dict(options={"stream.difference": True}), "[regressor] options: stream.difference is for files that the command reads"),
     (dict(options={"task.arrays.length": 3}), "[regressor] options: task.arrays.length is "),
     (dict(options={"learner.fptt.alpha": 3}), "[regressor] options: learner.fptt.alpha belongs to the object"),
