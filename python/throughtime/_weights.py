@@ -93,11 +93,13 @@ class Weights:
         import pickle
 
         state = {name: getattr(self, name) for name in self._kept if hasattr(self, name)}
-        blob = pickle.dumps((self.get_params(deep=False), state, self._live))
+        params = {**self.get_params(deep=False), "weights": None}  # a header of the file has no room for as many numbers
+        blob = pickle.dumps((params, state, self._live))
         return {"class": type(self).__name__, "state": base64.b64encode(blob).decode()}
 
     def save(self, path: Any) -> None:
         """Writes a safetensors file: the weights by their names, and all that `load` needs to go on, a stream included.
+        It has the weights as they are; those that `fit` began with, the parameter `weights`, are None when it is loaded.
         Like a pickle it may only be loaded from those whom you trust."""
         self._require_fitted()
         _library.check(_library.library().tt_model_save(self._model.number, os.fsencode(os.fspath(path)),

@@ -79,7 +79,7 @@ def test_lists_of_lists_are_recordings(sequences):
     assert (tokens.predict([[0, 1, 2], [4]]) == tokens.predict([np.array([0, 1, 2]), np.array([4])])).all()
 
 
-def test_fit_begins_with_given_weights(sine):
+def test_fit_begins_with_given_weights(sine, tmp_path):
     x, y = sine
     first = small().fit(x, y).state_dict()
     model = small(weights=first, epochs=1, optimizer=tt.SGD(rate=0.0))
@@ -87,6 +87,10 @@ def test_fit_begins_with_given_weights(sine):
         model.fit(x, y)
         assert all((value == first[name]).all() for name, value in model.state_dict().items())
     assert repr(small(weights=first)).endswith("weights={6 arrays})")
+    model.save(tmp_path / "model")
+    loaded = tt.Regressor.load(tmp_path / "model")
+    assert loaded.weights is None and (loaded.predict(x) == model.predict(x)).all()
+    assert (pickle.loads(pickle.dumps(model)).fit(x, y).predict(x) == model.predict(x)).all()
     stream = small(weights=first)
     guess = stream.learn_one(x[0], float(y[0])).reset().predict_one(x[0])
     assert guess == pytest.approx(small(weights=first, optimizer=tt.SGD(rate=0.0)).fit(x, y).predict(x[:1])[0], abs=0.05)
