@@ -109,11 +109,15 @@ class Wheel:
         self.file = zipfile.ZipFile(pathlib.Path(folder) / self.name, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
         self.record: list[str] = []
 
-    def add(self, name: str, content: bytes, mode: int = 0o644) -> None:
+    def _write(self, name: str, content: bytes, mode: int = 0o644) -> None:
+        """At no time, so that the same files are the same wheel."""
         entry = zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0))
         entry.external_attr = (0o100000 | mode) << 16
         entry.compress_type = zipfile.ZIP_DEFLATED
         self.file.writestr(entry, content)
+
+    def add(self, name: str, content: bytes, mode: int = 0o644) -> None:
+        self._write(name, content, mode)
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         self.record.append(f"{name},sha256={digest},{len(content)}")
 
@@ -123,7 +127,7 @@ class Wheel:
         self.add(f"{self.info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: throughtime\nRoot-Is-Purelib: {pure}\n"
                  f"Tag: {self.tag}\n".encode())
         self.record.append(f"{self.info}/RECORD,,")
-        self.file.writestr(f"{self.info}/RECORD", "\n".join(self.record) + "\n")
+        self._write(f"{self.info}/RECORD", ("\n".join(self.record) + "\n").encode())
         self.file.close()
         return self.name
 

@@ -4,37 +4,24 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "commands.h"
-#include "core/names.h"
 #include "data/printable.h"
 #include "dynamic_command.h"
-#include "tasks/forecast_view.h"
 #include "terminal.h"
-#include "throughtime/error.h"
-#include "train/run/session.h"
+#include "train/run/judged.h"
 
 namespace throughtime {
 namespace {
 
 struct EvaluateArguments {
-  std::string run;
-  std::string split = "test";
+  EvaluationRequest request;
   std::string data;
-  std::vector<std::string> overrides;
-  bool best = false;
   bool json = false;
   DynamicArguments dynamic;
 };
-
-Split split_of(const std::string& name) {
-  for (const Split split : {Split::train, Split::validation, Split::test})
-    if (split_name(split) == name) return split;
-  refuse_unknown("evaluate", "split", name, {"train", "validation", "test"});
-}
 
 /// True classes down, predicted ones across; of many classes, the pairs that are confused most.
 Table confusion_table(const Confusion& confusion) {
@@ -66,59 +53,12 @@ Table confusion_table(const Confusion& confusion) {
   return table;
 }
 
-nlohmann::ordered_json confusion_json(const Confusion& confusion) {
-  const std::size_t classes = confusion.classes.size();
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (std::size_t label = 0; label < classes; ++label) {
-    const auto first = confusion.counts.begin() + static_cast<std::ptrdiff_t>(label * classes);
-    rows.push_back(std::vector<double>(first, first + static_cast<std::ptrdiff_t>(classes)));
-  }
-  return {{"classes", confusion.classes}, {"counts", rows}};
-}
-
-/// What is shown: the evaluation, and what needs no net on the same split.
-struct Judged {
-  Evaluation evaluation;
-  std::vector<double> baselines;  // of the first metrics
-  std::vector<Rival> rivals;
-  std::vector<ForecastTarget> targets = {};
-  std::vector<double> each = {};  // the first metric of each target
-};
-
-Judged judge(Trainer& trainer, Split split) {
-  Judged judged{trainer.evaluate(split), trainer.task().baselines(split), trainer.task().rivals(split)};
-  if (const ForecastView* forecast = trainer.task().forecast()) {
-    judged.targets = forecast->targets();
-    for (std::size_t i = 0; i < judged.targets.size(); ++i)
-      judged.each.push_back(trainer.evaluator().forecast_scores()->score(trainer.task().metrics().front(), i));
-  }
-  return judged;
-}
-
 std::string score_text(double value) { return fmt::format("{:.6g}", value); }
 /// "0.93": how much of the naive error is left.
 std::string skill_text(double value, double naive) { return naive > 0 ? fmt::format("{:.3f}", value / naive) : ""; }
 
-nlohmann::ordered_json judged_json(const EvaluateArguments& arguments, const Judged& judged) {
-  const Evaluation& evaluation = judged.evaluation;
-  nlohmann::ordered_json line = {
-      {"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best}, {"loss", evaluation.loss}};
-  for (const Score& score : evaluation.scores) line[score.name] = score.value;
-  line["baseline"] = judged.baselines.front();
-  for (std::size_t i = 0; i < judged.baselines.size(); ++i)
-    line["baselines"][evaluation.scores[i].name] = judged.baselines[i];
-  if (!evaluation.confusion.classes.empty()) line["confusion"] = confusion_json(evaluation.confusion);
-  for (const Rival& rival : judged.rivals) line["rivals"][rival.name] = rival.scores.front();
-  for (std::size_t i = 0; i < judged.targets.size(); ++i) {
-    nlohmann::ordered_json& target = line["targets"][judged.targets[i].name];
-    target[evaluation.scores.front().name] = judged.each[i];
-    for (const Rival& rival : judged.rivals) target[rival.name] = rival.first_scores[i];
-  }
-  return line;
-}
-
-void show_scores(const EvaluateArguments& arguments, const Judged& judged, bool errors) {
-  std::vector<Table::Column> columns = {{"metric", false}, {arguments.split}, {errors ? "naive" : "baseline"}};
+void show_scores(const EvaluationRequest& request, const Judged& judged, bool errors) {
+  std::vector<Table::Column> columns = {{"metric", false}, {request.split}, {errors ? "naive" : "baseline"}};
   if (errors) columns.push_back({"x naive"});
   Table table(columns);
   table.add_row({"loss", score_text(judged.evaluation.loss)});
@@ -157,18 +97,13 @@ void show_targets(const Judged& judged) {
 }
 
 void evaluate(EvaluateArguments arguments) {
-  const Split split = split_of(arguments.split);
-  if (!arguments.data.empty()) arguments.overrides.push_back("task.data=" + arguments.data);
-  if (arguments.dynamic.asked)
-    return evaluate_dynamically(
-        {arguments.run, arguments.split, split, arguments.best, arguments.json, arguments.overrides},
-        arguments.dynamic);
-  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best, arguments.overrides);
-  if (!trainer->task().has(split))
-    refuse("evaluate", "the task {} has no {} split", trainer->plan().task, arguments.split);
-  const Judged judged = judge(*trainer, split);
-  if (arguments.json) return show("{}\n", judged_json(arguments, judged).dump());
-  show_scores(arguments, judged, !judged.rivals.empty());
+  EvaluationRequest& request = arguments.request;
+  if (!arguments.data.empty()) request.overrides.push_back("task.data=" + arguments.data);
+  if (arguments.dynamic.asked) return evaluate_dynamically(request, arguments.dynamic, arguments.json);
+  const std::unique_ptr<Trainer> trainer = open_for(request);
+  const Judged judged = judge(*trainer, request);
+  if (arguments.json) return show("{}\n", judged_json(request, judged));
+  show_scores(request, judged, !judged.rivals.empty());
   if (const Confusion& confusion = judged.evaluation.confusion; !confusion.classes.empty())
     show("\n{}", confusion_table(confusion).text(style_of(STDOUT_FILENO)));
   if (judged.rivals.empty()) return;
@@ -186,13 +121,13 @@ void evaluate(EvaluateArguments arguments) {
 void add_evaluate_command(CLI::App& app) {
   CLI::App* command = app.add_subcommand("evaluate", "Loss and metrics of a run's model on a split");
   const auto arguments = std::make_shared<EvaluateArguments>();
-  command->add_option("run", arguments->run, "Directory of the run")->required();
-  command->add_option("--split", arguments->split, "train, validation or test")->capture_default_str();
+  command->add_option("run", arguments->request.run, "Directory of the run")->required();
+  command->add_option("--split", arguments->request.split, "train, validation or test")->capture_default_str();
   command->add_option("--data", arguments->data, "Where the data sets lie now (task.data)")->type_name("DIRECTORY");
-  command->add_option("--set", arguments->overrides, "Where the run's own files lie now: task.series.path=FILE")
+  command->add_option("--set", arguments->request.overrides, "Where the run's own files lie now: task.series.path=FILE")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  command->add_flag("--best", arguments->request.best, "The checkpoint that was best on validation, not the last");
   command->add_flag("--json", arguments->json, "One JSON object instead of a table");
   add_dynamic_options(*command, arguments->dynamic);
   command->callback([arguments] { evaluate(*arguments); });

@@ -117,8 +117,13 @@ TT_API int tt_stream_facts(int64_t model, int64_t* updates, int64_t* bytes);
 /* ---- running scales: inputs and number targets of streams to mean 0 and deviation 1, as rows come. */
 
 TT_API int tt_scales_begin(int64_t model);
-/* Shows rows to the scales and learns nothing else; targets [rows, outputs] or NULL. */
+/* Shows rows to the scales and learns nothing else: inputs [rows, reals], targets [rows, outputs], or NULL for one of
+ * them. */
 TT_API int tt_scales_add(int64_t model, int64_t rows, const float* inputs, const float* targets);
+/* Inputs [rows, reals], or with `of_targets` targets [rows, outputs], as the model sees them. */
+TT_API int tt_scales_apply(int64_t model, int64_t rows, int32_t of_targets, const float* values, float* scaled);
+/* Predictions [rows, outputs] in the units of the targets, in their place. */
+TT_API int tt_scales_undo(int64_t model, int64_t rows, double* predictions);
 /* means and deviations [reals + outputs], those of the inputs first. */
 TT_API int tt_scales_get(int64_t model, double* means, double* deviations, int64_t count);
 
@@ -152,6 +157,11 @@ TT_API int tt_engine_update(int64_t engine, int32_t gradient, double rate, doubl
 /* Trains a configuration file with assignments "key=value", one to a line, into its run directory. */
 TT_API int tt_train(const char* path, const char* assignments, tt_progress progress, void* user, char* directory,
                     size_t capacity, size_t* length);
+/* How good the model of a run is: a JSON object as `throughtime evaluate --json` prints it. `request` is a JSON object
+ * or NULL: split (train, validation, test), best (with the best weights), set (a list of "key=value": where files lie
+ * now), and dynamic, an object for an evaluation that goes on learning: tune, rate, decay, epsilon, scaling, segment,
+ * columns, as the command's options (docs/language-models.md). */
+TT_API int tt_evaluate(const char* run, const char* request, char* text, size_t capacity, size_t* length);
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ._forecaster import Forecaster
 from ._history import History
 from ._library import version as _version
 from ._methods import *  # noqa: F401,F403
 from ._methods import __all__ as _methods
-from ._models import Classifier, Forecaster, Regressor
+from ._models import Classifier, Regressor
 from ._own import Buffer, Engine, Model, Window
 from ._runs import Diagnosis, Run, diagnose, train
 from ._torch import from_torch, read_safetensors

@@ -37,14 +37,29 @@ def as_array(x: Any) -> Array:
 def array_of(x: Any, speaker: str, what: str) -> Array:
     """The same for what a caller brings: what cannot be one (rows of different lengths, say) is refused."""
     try:
-        return as_array(x)
+        array = as_array(x)
     except (ValueError, TypeError, RuntimeError) as error:
         raise refuse(speaker, f"{what} must be an array of numbers: {error}") from error
+    if array.dtype.kind == "U" and isinstance(x, (list, tuple)) and any(isinstance(each, (int, float)) for each in x):
+        raise refuse(speaker, f"{what} must be of one kind, all texts or all numbers")
+    return array
+
+
+def unequal_lists(x: Any) -> Any:
+    """Lists of different lengths, which no array can hold, as a list of arrays; anything else as it is."""
+    if isinstance(x, (list, tuple)) and all(isinstance(each, (list, tuple)) for each in x) and len(set(map(len, x))) > 1:
+        try:
+            return [np.asarray(each) for each in x]
+        except ValueError:
+            pass
+    return x
 
 
 def numbers(x: Any, speaker: str, what: str) -> Array:
     """float32 and contiguous: never copied where it is that already, once else."""
     array = array_of(x, speaker, what)
+    if isinstance(array, np.ma.MaskedArray) and array.mask.any():
+        raise refuse(speaker, f"{what} has masked entries; fill them, or leave their steps out")
     if array.dtype.kind == "c":
         raise refuse(speaker, f"{what}: Complex data not supported")
     if array.dtype.kind in "mM":
@@ -75,6 +90,15 @@ def names_of(x: Any) -> list[str] | None:
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
+def as_row(x: Any) -> Any:
+    """A row of a table, which knows the names of its columns, as a dict; anything else as it is."""
+    index = getattr(x, "index", None)
+    if index is None or callable(index):  # a list can look for an entry
+        return x
+    names = list(index)
+    return dict(zip(names, x)) if all(isinstance(name, str) for name in names) else x
+
+
 class Inputs(NamedTuple):
     """Sequences of steps: each [steps, features] of float32, or [steps] of int32 tokens."""
 
@@ -95,6 +119,7 @@ def inputs_of(x: Any, speaker: str, vocabulary: int) -> Inputs:
     """[steps, features] is one recording, [sequences, steps, features] or a list of recordings are sequences. Of tokens
     the same without the features."""
     rank = 1 if vocabulary > 0 else 2
+    x = unequal_lists(x)
     if is_list_of_sequences(x, rank):
         names = names_of(x[0])
         sequences = [one_sequence(each, speaker, vocabulary) for each in x]

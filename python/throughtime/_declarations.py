@@ -73,6 +73,10 @@ def declare(library: CDLL) -> None:
     library.tt_scales_begin.argtypes = [c_int64]
     library.tt_scales_add.restype = c_int
     library.tt_scales_add.argtypes = [c_int64, c_int64, c_void_p, c_void_p]
+    library.tt_scales_apply.restype = c_int
+    library.tt_scales_apply.argtypes = [c_int64, c_int64, c_int32, c_void_p, c_void_p]
+    library.tt_scales_undo.restype = c_int
+    library.tt_scales_undo.argtypes = [c_int64, c_int64, c_void_p]
     library.tt_scales_get.restype = c_int
     library.tt_scales_get.argtypes = [c_int64, c_void_p, c_void_p, c_int64]
     library.tt_engine_new.restype = c_int
@@ -95,3 +99,5 @@ def declare(library: CDLL) -> None:
     library.tt_engine_update.argtypes = [c_int64, c_int32, c_double, c_double]
     library.tt_train.restype = c_int
     library.tt_train.argtypes = [c_char_p, c_char_p, Progress, c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]
+    library.tt_evaluate.restype = c_int
+    library.tt_evaluate.argtypes = [c_char_p, c_char_p, c_void_p, c_size_t, POINTER(c_size_t)]

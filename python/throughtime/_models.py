@@ -1,62 +1,24 @@
-"""Regressor, Classifier and Forecaster."""
+"""Regressor and Classifier: what a target and an answer are."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import _library
-from ._arrays import Array, address, as_array, numbers, refuse
-from ._settings import Settings
+from ._arrays import Array, numbers, refuse
+from ._parameters import DOCUMENTATION
+from ._progress import Callback
+from ._settings import Settings, plain
 from ._streams import StreamEstimator
-
-_PARAMETERS = """
-    cell, hidden, layers: the model, as `model.cell`, `model.hidden` and `model.layers` of docs/options.md
-    learner: the training method, such as FPTT(window_length=20); None: truncated BPTT, 20 steps on arrays, 10 on streams
-    optimizer: such as Adam(rate=1e-3, clip=1.0); None: Adam()
-    epochs, batch: passes over the data, and rows that are trained side by side, at most
-    window: steps of a window of one long recording, which is cut into rows of at least that length
-    patience: with a validation, end after so many epochs without a better one; 0: never
-    keep_best: with a validation, the weights of the best one are kept, not the last
-    targets: "step", "sequence" or "auto": whether y has a target for each step, or one for each sequence
-    standardise: inputs and number targets to mean 0 and deviation 1, by running scales
-    dropout: between layers; vocabulary: X holds tokens below it instead of numbers
-    streams: how many streams learn_one keeps apart; seed, engine, threads: as in a configuration file
-    options: further options by their keys, such as {"model.embedding": 16}
-"""
 
 
 class Regressor(StreamEstimator):
-    __doc__ = "Predicts numbers from sequences: arrays (fit, predict) and streams (learn_one, predict_one).\n" + _PARAMETERS
+    __doc__ = "Predicts numbers from sequences: arrays (fit, predict) and streams (learn_one, predict_one).\n" + DOCUMENTATION
     _estimator_type = "regressor"
     _river_kind = "Regressor"
     _speaker = "regressor"
-
-    def __init__(self, cell: str | Sequence[str] = "lstm", hidden: int | Sequence[int] = 32, layers: int = 1,
-                 learner: Settings | None = None, optimizer: Settings | None = None, epochs: float = 10, batch: int = 16,
-                 window: int = 100, patience: int = 0, keep_best: bool = True, targets: str = "auto",
-                 standardise: bool = False, dropout: float = 0.0, vocabulary: int = 0, streams: int = 1, seed: int = 1,
-                 engine: str = "cpu", threads: int = 0, options: Mapping[str, Any] | None = None) -> None:
-        self.cell = cell
-        self.hidden = hidden
-        self.layers = layers
-        self.learner = learner
-        self.optimizer = optimizer
-        self.epochs = epochs
-        self.batch = batch
-        self.window = window
-        self.patience = patience
-        self.keep_best = keep_best
-        self.targets = targets
-        self.standardise = standardise
-        self.dropout = dropout
-        self.vocabulary = vocabulary
-        self.streams = streams
-        self.seed = seed
-        self.engine = engine
-        self.threads = threads
-        self.options = options
 
     # ------------------------------------------------------------ targets
 
@@ -105,7 +67,7 @@ class Regressor(StreamEstimator):
     def _answer(self) -> Any:
         if self._flat_target:
             return self._buffers.answers[0]
-        answer = self._buffers.answer
+        answer: Array = self._buffers.answer
         names = getattr(self, "_target_names", None)
         return dict(zip(names, answer.tolist())) if names else answer.copy()
 
@@ -114,22 +76,14 @@ class Regressor(StreamEstimator):
 
     # ------------------------------------------------------------ answers
 
-    def predict(self, X: Any) -> Any:
-        """For each step, or for each sequence, as y was; every sequence begins with the zero state."""
-        flat, inputs = self._predictions(X)
-        return self._shaped(self._answers(flat), inputs)
-
     def predict_one(self, x: Any, stream: Any = None) -> Any:
         """The prediction for the next row of a stream; changes nothing. 0.0 before anything was learned."""
         return self._answer() if self._look(x, stream) else 0.0
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R squared: 1 is perfect, 0 what the mean of y has."""
-        answers = self.predict(X)
-        parts = answers if isinstance(answers, list) else [answers]
-        wanted = [as_array(each) for each in y] if isinstance(answers, list) else [as_array(y)]
-        guess = np.concatenate([np.asarray(part, dtype=np.float64).reshape(-1, self.n_outputs_) for part in parts])
-        truth = np.concatenate([np.asarray(part, dtype=np.float64).reshape(-1, self.n_outputs_) for part in wanted])
+        guess, truth = (np.concatenate([np.asarray(part, dtype=np.float64).reshape(-1, self.n_outputs_) for part in parts])
+                        for parts in self._answers_and(X, y))
         weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
         mean = np.average(truth, axis=0, weights=weight)
         errors = np.average((truth - guess) ** 2, axis=0, weights=weight)
@@ -150,7 +104,7 @@ class Regressor(StreamEstimator):
 
 class Classifier(StreamEstimator):
     __doc__ = ("Predicts classes from sequences: arrays (fit, predict) and streams (learn_one, predict_one).\n"
-               + _PARAMETERS + "    classes: all labels there are; a stream must be told, fit finds them in y\n")
+               + DOCUMENTATION + "    classes: all labels there are; a stream must be told, fit finds them in y\n")
     _estimator_type = "classifier"
     _river_kind = "Classifier"
     _speaker = "classifier"
@@ -161,26 +115,11 @@ class Classifier(StreamEstimator):
                  window: int = 100, patience: int = 0, keep_best: bool = True, targets: str = "auto",
                  standardise: bool = False, dropout: float = 0.0, vocabulary: int = 0, streams: int = 1, seed: int = 1,
                  engine: str = "cpu", threads: int = 0, options: Mapping[str, Any] | None = None,
-                 classes: Sequence[Any] | None = None) -> None:
-        self.cell = cell
-        self.hidden = hidden
-        self.layers = layers
-        self.learner = learner
-        self.optimizer = optimizer
-        self.epochs = epochs
-        self.batch = batch
-        self.window = window
-        self.patience = patience
-        self.keep_best = keep_best
-        self.targets = targets
-        self.standardise = standardise
-        self.dropout = dropout
-        self.vocabulary = vocabulary
-        self.streams = streams
-        self.seed = seed
-        self.engine = engine
-        self.threads = threads
-        self.options = options
+                 weights: Mapping[str, Any] | None = None, classes: Sequence[Any] | None = None) -> None:
+        super().__init__(cell=cell, hidden=hidden, layers=layers, learner=learner, optimizer=optimizer, epochs=epochs,
+                         batch=batch, window=window, patience=patience, keep_best=keep_best, targets=targets,
+                         standardise=standardise, dropout=dropout, vocabulary=vocabulary, streams=streams, seed=seed,
+                         engine=engine, threads=threads, options=options, weights=weights)
         self.classes = classes
 
     # ------------------------------------------------------------ targets
@@ -194,14 +133,16 @@ class Classifier(StreamEstimator):
         self.n_outputs_ = max(2, len(self.classes_))
         self._numbers = {label: i for i, label in enumerate(self.classes_.tolist())}
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, **more: Any) -> Any:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, sample_weight: Any = None,
+                    callbacks: Sequence[Callback] = (), verbose: int = 0) -> Any:
         """One pass over X from the weights as they are; the first time with all `classes` there are."""
         if classes is not None:
-            if self._is_fitted() and list(np.unique(np.asarray(classes))) != list(self.classes_):
-                raise refuse(self._speaker, f"classes={list(classes)} is not the same as on the last call, {list(self.classes_)}")
+            given = np.unique(np.asarray(classes)).tolist()
+            if self._is_fitted() and given != self.classes_.tolist():
+                raise refuse(self._speaker, f"classes={given} is not the same as on the last call, {self.classes_.tolist()}")
             if not self._is_fitted():
                 self._take_classes(classes)
-        return super().partial_fit(X, y, **more)
+        return super().partial_fit(X, y, sample_weight=sample_weight, callbacks=callbacks, verbose=verbose)
 
     def _encode_all(self, parts: list[Array], first: bool) -> list[Array]:
         parts = [_column(part) for part in parts]
@@ -220,7 +161,7 @@ class Classifier(StreamEstimator):
                 raise refuse(self._speaker, "y must have at least two classes, got one class")
         kinds = labels.dtype.kind, self.classes_.dtype.kind
         if "O" not in kinds and (kinds[0] in "US") != (kinds[1] in "US"):
-            raise refuse(self._speaker, f"y holds the label {labels[0]!r}; known: {list(self.classes_)[:20]}")
+            raise self._unknown(labels[0])
         try:
             places = np.searchsorted(self.classes_, labels)
         except TypeError as error:
@@ -228,9 +169,12 @@ class Classifier(StreamEstimator):
         places[places == len(self.classes_)] = 0
         wrong = self.classes_[places] != labels
         if wrong.any():
-            raise refuse(self._speaker, f"y holds the label {labels[wrong][0]!r}; known: {list(self.classes_)[:20]}")
+            raise self._unknown(labels[wrong][0])
         return [np.ascontiguousarray(part, dtype=np.int32)
                 for part in np.split(places, np.cumsum([len(part) for part in parts])[:-1])]
+
+    def _unknown(self, label: Any) -> ValueError:
+        return refuse(self._speaker, f"y holds the label {plain(label)!r}; known: {self.classes_[:20].tolist()}")
 
     def _learn_target(self, y: Any) -> None:
         if self.classes is None:
@@ -265,11 +209,6 @@ class Classifier(StreamEstimator):
         known = flat[:, :len(self.classes_)]
         return known / known.sum(axis=1, keepdims=True)
 
-    def predict(self, X: Any) -> Any:
-        """The most probable class for each step, or for each sequence, as y was."""
-        flat, inputs = self._predictions(X)
-        return self._shaped(self._answers(flat), inputs)
-
     def predict_one(self, x: Any, stream: Any = None) -> Any:
         """The most probable class of the next row of a stream; changes nothing. None before anything was learned."""
         return self._answer() if self._look(x, stream) else None
@@ -282,10 +221,8 @@ class Classifier(StreamEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right answers."""
-        answers = self.predict(X)
-        parts = answers if isinstance(answers, list) else [answers]
-        wanted = [as_array(each) for each in y] if isinstance(answers, list) else [as_array(y)]
-        right = np.concatenate([(np.asarray(a).ravel() == np.asarray(b).ravel()) for a, b in zip(parts, wanted)])
+        guess, truth = (np.concatenate([np.asarray(part).ravel() for part in parts]) for parts in self._answers_and(X, y))
+        right = guess == truth
         return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight).ravel()))
 
     def _more_tags(self) -> dict[str, Any]:
@@ -301,8 +238,6 @@ class Classifier(StreamEstimator):
 def _column(part: Array) -> Array:
     """[n, 1] is [n], as elsewhere with a warning."""
     if part.ndim == 2 and part.shape[1] == 1:
-        import warnings
-
         category: type[Warning] = UserWarning
         try:
             from sklearn.exceptions import DataConversionWarning as category  # type: ignore[no-redef]
@@ -316,67 +251,3 @@ def _column(part: Array) -> Array:
 def _tags() -> dict[str, Any]:
     """What scikit-learn's own checks should know."""
     return {"requires_y": True, "X_types": ["2darray", "3darray"], "poor_score": True}
-
-
-class Forecaster:
-    """Forecasts a series row by row, by river's conventions: learn_one(y, x), forecast(horizon, xs).
-
-    It learns to say the next value from the last one (and x beside it); forecasts go on from their own answers. The
-    parameters are those of Regressor; `standardise` is True unless told otherwise.
-    """
-
-    def __init__(self, standardise: bool = True, **parameters: Any) -> None:
-        self.model = Regressor(standardise=standardise, **parameters)
-        self._last: Array | None = None
-        self._names: list[Any] | None = None
-
-    def _row(self, y: float, x: Any) -> Array:
-        if isinstance(x, Mapping):
-            if self._names is None:
-                self._names = list(x)
-            if set(x) != set(self._names):
-                raise refuse("forecaster", f"x must have the names {self._names}, got {list(x)}")
-            values = [x[name] for name in self._names]
-        else:
-            values = [] if x is None else list(np.atleast_1d(np.asarray(x)))
-        try:
-            row = np.array([y, *values], dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise refuse("forecaster", f"a row must hold numbers, got {y!r} and {x!r}") from error
-        if self._last is not None and len(row) != len(self._last):
-            raise refuse("forecaster", f"x must have {len(self._last) - 1} numbers, got {len(row) - 1}")
-        if not np.isfinite(row).all():
-            raise refuse("forecaster", "inputs and targets must be finite numbers")
-        return row
-
-    def learn_one(self, y: float, x: Any = None) -> Forecaster:
-        row = self._row(y, x)
-        if self._last is not None:
-            self.model.learn_one(self._last, float(y))
-        self._last = row
-        return self
-
-    def forecast(self, horizon: int, xs: Sequence[Any] | None = None) -> list[float]:
-        """The next `horizon` values. Where rows have x, `xs` holds those of the values, but for the last."""
-        if self._last is None:
-            raise refuse("forecaster", "there is nothing to go on from: call learn_one first")
-        if horizon < 1:
-            raise refuse("forecaster", f"horizon must be at least 1, got {horizon}")
-        width = len(self._last)
-        if width > 1 and horizon > 1 and (xs is None or len(xs) < horizon - 1):
-            raise refuse("forecaster", f"xs must have {horizon - 1} rows for a horizon of {horizon}")
-        if not self.model._is_fitted():
-            return [float(self._last[0])] * horizon
-        rows = np.zeros((horizon, width), dtype=np.float32)
-        rows[0] = self._last
-        for step in range(1, horizon if width > 1 else 1):
-            rows[step] = self._row(0.0, xs[step - 1] if xs is not None else None)
-        out = np.empty((horizon, 1))
-        self.model._begin(rows[0], 0.0)
-        slot = self.model._slot(None)
-        _library.check(_library.library().tt_stream_forecast(self.model._model.number, slot, horizon, address(rows),
-                                                             address(out)))
-        return [float(value) for value in out[:, 0]]
-
-    def __repr__(self) -> str:
-        return f"Forecaster({self.model!r})"

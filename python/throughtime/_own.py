@@ -32,6 +32,9 @@ class Model:
         self.state: int = described["state"]  # numbers of a row's state, S
         self.blocks: list[dict[str, Any]] = described["blocks"]
 
+    def __repr__(self) -> str:
+        return f"<Model: {self.features} features, {self.outputs} outputs, {self.parameters:,} weights>"
+
 
 class Window:
     """`steps` steps of some rows. X is [sequences, steps, features] or a list of recordings, y has a target for each step;
@@ -59,6 +62,9 @@ class Window:
         self._handle = _library.new_handle(
             _library.library().tt_window_new, self._data.handle.number, steps, self.rows, address(which), address(begin),
             None if weights is None else address(weights), None if resets is None else address(resets))
+
+    def __repr__(self) -> str:
+        return f"<Window: {self.steps} steps of {self.rows} rows>"
 
     def _entries(self, values: Any, kind: Any, name: str) -> Any:
         if values is None:
@@ -88,6 +94,9 @@ class Buffer:
         _library.check(_library.library().tt_engine_write(self._engine._handle.number, self.number, address(array),
                                                           array.size))
 
+    def __repr__(self) -> str:
+        return f"<Buffer {self.number}: {list(self.shape)}>"
+
 
 class Engine:
     """Computes with a model. `parameters` are its weights, `gradient` is where gradients go unless told otherwise."""
@@ -97,6 +106,9 @@ class Engine:
         self._handle = _library.new_handle(_library.library().tt_engine_new, model._handle.number)
         self.parameters = Buffer(self, 0, (model.parameters,))
         self.gradient = Buffer(self, 1, (model.parameters,))
+
+    def __repr__(self) -> str:
+        return f"<Engine of {self.model!r}>"
 
     def buffer(self, *shape: int) -> Buffer:
         """A buffer of zeros."""

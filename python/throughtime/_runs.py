@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from typing import Any, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -13,7 +13,16 @@ from . import _library
 from ._arrays import Part, refuse
 from ._history import History
 from ._progress import Callback, Listener
-from ._settings import toml
+from ._settings import plain, toml
+
+
+def assignments_of(options: Mapping[str, Any]) -> list[str]:
+    """train__seed=2 as --set has it: train.seed=2."""
+    return [f"{key.replace('__', '.')}={toml(value)}" for key, value in options.items()]
+
+
+def plain_dict(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: plain(value) for key, value in values.items()}
 
 
 class Run:
@@ -45,6 +54,18 @@ class Run:
         result: dict[str, Any] = json.loads(path.read_text())
         return result
 
+    def evaluate(self, split: str = "test", best: bool = False, dynamic: bool | Mapping[str, Any] = False,
+                 **options: Any) -> dict[str, Any]:
+        """`throughtime evaluate --json`: loss and metrics on a split, "train", "validation" or "test". `best` takes the
+        weights that were best on validation. `dynamic` goes on learning on the way: True, or a dict with settings
+        (rate, decay, epsilon, scaling, segment, columns, tune). `options` say where files lie now: task__data=FOLDER."""
+        request: dict[str, Any] = {"split": split, "best": bool(best), "set": assignments_of(options)}
+        if dynamic is not False:
+            request["dynamic"] = {} if dynamic is True else plain_dict(dynamic)
+        result: dict[str, Any] = json.loads(_library.text(_library.library().tt_evaluate, os.fsencode(self.path),
+                                                          json.dumps(request).encode()))
+        return result
+
     def plot(self, *names: str, axes: Any = None) -> Any:
         return self.metrics.plot(*names, axes=axes)
 
@@ -56,7 +77,7 @@ def train(config: Any, callbacks: Sequence[Callback] = (), verbose: int = 0, **o
     """`throughtime train CONFIG`: trains a configuration file into its run directory. `options` are --set, with two
     underscores for a dot: train__seed=2."""
     listener = Listener(callbacks, verbose)
-    assignments = "\n".join(f"{key.replace('__', '.')}={toml(value)}" for key, value in options.items())
+    assignments = "\n".join(assignments_of(options))
     with listener:
         directory = _library.text(_library.library().tt_train, os.fsencode(os.fspath(config)), assignments.encode(),
                                   listener.function, None)
@@ -102,11 +123,7 @@ def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1) ->
     model._require_fitted()
     inputs = model._read_inputs(X, False)
     targets = model._read_targets(y, inputs, False)
-    part = Part(inputs.sequences, targets, [])
-    if model.standardise:
-        part = Part([model._scaled(x) for x in part.inputs],
-                    targets if model._labels else [model._scaled(t, True) for t in targets], [])
-    data = model._data([part], inputs.recording)
+    data = model._data([model._scaled_part(Part(inputs.sequences, targets, []))], inputs.recording)
     text = _library.text(_library.library().tt_model_diagnose, model._model.number, data.handle.number, positions, lags,
                          room=1 << 22)
     return Diagnosis(json.loads(text))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any, Iterable, NamedTuple
 
 
@@ -32,7 +31,7 @@ def plain(value: Any) -> Any:
     """A value without NumPy's types."""
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
-    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def toml(value: Any) -> str:
@@ -44,9 +43,9 @@ def toml(value: Any) -> str:
         return "[" + ", ".join(toml(each) for each in value) + "]"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, float) and not math.isfinite(value):
+    if isinstance(value, float) or isinstance(value, int) and -2**63 <= value < 2**63:
         return repr(value)
-    return repr(value)
+    raise ValueError(f"it must be a number, a text, True, False or a list of them, got {value!r}")
 
 
 def toml_text(assignments: Iterable[tuple[str, Any]]) -> str:
@@ -54,7 +53,10 @@ def toml_text(assignments: Iterable[tuple[str, Any]]) -> str:
     tables: dict[str, list[str]] = {}
     for key, value in assignments:
         table, name = key.rsplit(".", 1)
-        tables.setdefault(table, []).append(f"{name} = {toml(value)}")
+        try:
+            tables.setdefault(table, []).append(f"{name} = {toml(value)}")
+        except ValueError as error:
+            raise ValueError(f"[config] {key}: {error}") from None
     return "".join(f"[{table}]\n" + "\n".join(lines) + "\n" for table, lines in tables.items())
 
 
@@ -64,6 +66,11 @@ class Settings:
     _table = ""
     _name = ""
     _fields: dict[str, Field] = {}
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._fields:
+            raise AttributeError(f"[{self._name}] there is no option '{name}'; known: {', '.join(self._fields)}")
+        super().__setattr__(name, value)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._fields}
@@ -118,6 +125,6 @@ class Settings:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        changed = [f"{name}={getattr(self, name)!r}" for name, field in self._fields.items()
+        changed = [f"{name}={plain(getattr(self, name))!r}" for name, field in self._fields.items()
                    if plain(getattr(self, name)) != field.default]
         return f"{type(self).__name__}({', '.join(changed)})"

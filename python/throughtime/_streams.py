@@ -8,9 +8,11 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from . import _library, _river
-from ._arrays import Array, StepBuffer, address, array_of, as_array, numbers, refuse
+from . import _library
+from ._arrays import Array, StepBuffer, address, array_of, as_array, as_row, names_of, numbers, refuse, tokens_of
 from ._estimator import Estimator
+
+_ROWS_OF_A_CALL = 50_000  # between them Ctrl-C is heard
 
 
 class _Buffers:
@@ -30,15 +32,8 @@ class _Buffers:
 class StreamEstimator(Estimator):
     """An estimator with streams. `stream` names one of several (the parameter `streams` says how many at a time)."""
 
-    # ------------------------------------------------------------ what river asks
-
-    _river_kind = ""
-    _supervised = True
+    _supervised = True  # river asks for both
     _multiclass = True
-
-    def __new__(cls, *_: Any, **__: Any) -> Any:
-        _river.register(cls)
-        return super().__new__(cls)
 
     # ------------------------------------------------------------ the stream itself
 
@@ -47,22 +42,37 @@ class StreamEstimator(Estimator):
         if not self._is_fitted():
             self._check_parameters()
             self._forget()
+            x = as_row(x)
             names = list(x) if isinstance(x, Mapping) else None
             self.n_features_in_ = 1 if self.vocabulary else self._width(x)
             if names is not None and all(isinstance(name, str) for name in names):
                 self.feature_names_in_ = np.array(names, dtype=object)
             self._one_target = False
             self._learn_target(y)
-            self._make_model(self._stream_options(), self.n_features_in_)
-            if self.standardise:
-                _library.check(_library.library().tt_scales_begin(self._model.number))
-        if not self._live:
-            self._set_options(self._stream_options())
-            self._live = True
-        if "_buffers" not in self.__dict__:
-            self._buffers = _Buffers(0 if self.vocabulary else self.n_features_in_, self.n_outputs_)
-            names = getattr(self, "feature_names_in_", None)
-            self._names = None if names is None else list(names)
+            self._make_model(self._stream_options())
+        self._settle()
+
+    def _settle(self) -> None:
+        """The stream begins, or goes on: with its state where the parameters say what they said before. Until something
+        else happens than rows, `_buffers` is there and nobody asks again."""
+        if "_buffers" in self.__dict__:
+            return
+        self._check_scales()
+        options = self._stream_options()
+        if not self._live or options != getattr(self, "_stream_text", options):
+            self._set_options(options)
+        self._live = True
+        self._stream_text = options
+        self._buffers = _Buffers(self._reals(), self.n_outputs_)
+        names = getattr(self, "feature_names_in_", None)
+        self._names = None if names is None else list(names)
+
+    def set_params(self, **params: Any) -> Any:
+        """Also parts of a method or an optimizer: learner__alpha=0.5. A stream takes it up with its next row, and begins
+        there with the zero state."""
+        super().set_params(**params)
+        self.__dict__.pop("_buffers", None)
+        return self
 
     def _width(self, x: Any) -> int:
         if isinstance(x, Mapping):
@@ -81,26 +91,32 @@ class StreamEstimator(Estimator):
         slots = self._slots
         if stream is None and len(slots) == 1 and None in slots:
             return slots[None]
-        slot = slots.pop(stream, None)
+        slot = self._known_slot(stream)
         if slot is None:
-            if len(slots) < self.streams:
-                slot = min(set(range(self.streams)) - set(slots.values()))
-            else:
-                slot = slots.pop(next(iter(slots)))
-                _library.check(_library.library().tt_stream_reset(self._model.number, slot))
+            slot = self._free_slot()
+        else:
+            del slots[stream]
+        if slot is None:
+            slot = slots.pop(next(iter(slots)))
+            _library.check(_library.library().tt_stream_reset(self._model.number, slot))
         slots[stream] = slot  # the last one spoke last
         return slot
 
-    def _look_slot(self, stream: Any) -> int | None:
-        """The slot of a stream that is known; None: it would begin now."""
-        return self._slots.get(stream)
+    def _known_slot(self, stream: Any) -> int | None:
+        try:
+            return self._slots.get(stream)
+        except TypeError as error:
+            raise refuse(self._speaker, f"stream must be a number, a text or None, got {stream!r}") from error
+
+    def _free_slot(self) -> int | None:
+        return min(set(range(self.streams)) - set(self._slots.values()), default=None)
 
     def _put(self, x: Any) -> int:
         """Writes a row where the library reads it; returns the token, -1 where there is none."""
         if self.vocabulary:
             return self._token(x)
         buffer = self._buffers.x
-        if type(x) is np.ndarray and x.shape == self._buffers.shape:
+        if type(x) is np.ndarray and x.shape == self._buffers.shape and x.dtype.kind in "fiub":
             buffer.array[:] = x
             return -1
         if type(x) is dict or isinstance(x, Mapping):
@@ -116,6 +132,9 @@ class StreamEstimator(Estimator):
                 raise refuse(self._speaker, f"a row must hold numbers, got {x!r}") from error
             return -1
         if type(x) is not np.ndarray:
+            row = as_row(x)
+            if row is not x and self._names is not None:
+                return self._put(row)
             x = as_array(x)
         if x.size != buffer.width or x.ndim > 1:
             raise refuse(self._speaker, f"a row must have {buffer.width} number{'s' if buffer.width != 1 else ''}, "
@@ -131,6 +150,8 @@ class StreamEstimator(Estimator):
 
     def _fill(self, buffer: StepBuffer, values: Any, what: str) -> None:
         try:
+            if np.iscomplexobj(values):
+                raise TypeError("complex numbers are not known here")
             buffer.array[:] = values
         except (TypeError, ValueError) as error:
             raise refuse(self._speaker, f"{what}, got {values!r}") from error
@@ -148,19 +169,24 @@ class StreamEstimator(Estimator):
         """Whether there is an answer to x: not before anything was learned."""
         if not self._is_fitted():
             return False
-        self._begin(x, None)
-        slot = self._look_slot(stream)
-        if slot is None:
-            slot = self._slot(stream)
+        if "_buffers" not in self.__dict__:
+            self._begin(x, None)
         token = self._put(x)
+        slot = self._known_slot(stream)
+        if slot is None:
+            slot = self._free_slot()
         buffers = self._buffers
+        if slot is None:  # this stream would take the place of another, which it does when it learns
+            row = buffers.x.array if token < 0 else np.array(token, dtype=np.int32)
+            buffers.answer[:] = self._from_zero([row[None].copy()], False)[0]
+            return True
         status = buffers.predict(self._model.number, slot, buffers.x.address, token, buffers.answer_address)
         if status:
             _library.check(status)
         return True
 
     def _observe(self, x: Any, y: Any, stream: Any) -> None:
-        if not self.__dict__.get("_live", False) or "_buffers" not in self.__dict__:
+        if "_buffers" not in self.__dict__:
             self._begin(x, y)
         token = self._put(x)
         target, label = self._put_target(y)
@@ -181,43 +207,64 @@ class StreamEstimator(Estimator):
         return self._answer()
 
     def learn_many(self, X: Any, y: Any, stream: Any = None) -> Any:
-        """learn_one for the rows of X, in one call."""
+        """learn_one for the rows of X, in one call. Ctrl-C ends it between rows; what was learnt is kept."""
         self.observe_many(X, y, stream)
         return self
 
     def observe_many(self, X: Any, y: Any, stream: Any = None) -> Any:
-        """observe for the rows of X [rows, features], in one call."""
-        names = list(X.columns) if hasattr(X, "columns") else None
+        """observe for the rows of X [rows, features], in one call. y None: nobody knows the answers."""
+        names = names_of(X)
         rows = array_of(X, self._speaker, "X")
-        if len(rows) == 0:
-            raise refuse(self._speaker, "X must not be empty: it has 0 sample(s)")
-        self._begin(dict(zip(names, rows[0])) if names else rows[0], np.asarray(y)[0])
+        if rows.ndim == 0 or len(rows) == 0:
+            raise refuse(self._speaker, "X must not be empty: it has 0 sample(s)" if rows.ndim else
+                         f"X must be rows of numbers, got {X!r}")
+        if "_buffers" not in self.__dict__:
+            answers = None if y is None else np.atleast_1d(array_of(y, self._speaker, "y"))
+            self._begin(dict(zip(names, rows[0])) if names else rows[0], None if answers is None else answers[0])
         self._check_names(names)
-        if self.vocabulary:
-            x: Array = np.ascontiguousarray(rows, dtype=np.int32)
-        else:
-            x = numbers(rows, self._speaker, "X")
-            if x.ndim != 2 or x.shape[1] != self.n_features_in_:
-                raise refuse(self._speaker, f"X must be [rows, {self.n_features_in_}], got shape {x.shape}")
-        target = self._encode_all([array_of(y, self._speaker, "y")], False)[0]
-        if len(target) != len(x):
+        x = self._rows(rows)
+        target = None if y is None else self._encode_all([array_of(y, self._speaker, "y")], False)[0]
+        if target is not None and len(target) != len(x):
             raise refuse(self._speaker, f"X and y must have as many rows, got {len(x)} and {len(target)}")
         out = np.empty((len(x), self.n_outputs_))
-        _library.check(_library.library().tt_stream_observe_many(
-            self._model.number, self._slot(stream), len(x), None if self.vocabulary else address(x),
-            address(x) if self.vocabulary else None, None if self._labels else address(target),
-            address(target) if self._labels else None, address(out)))
+        for first in range(0, len(x), _ROWS_OF_A_CALL):
+            part = slice(first, first + _ROWS_OF_A_CALL)
+            self._observe_part(x[part], None if target is None else target[part], out[part], stream)
         return self._answers(out)
 
-    def _answers(self, flat: Array) -> Any:
-        raise NotImplementedError
+    def _observe_part(self, x: Array, target: Array | None, out: Array, stream: Any) -> None:
+        inputs, targets = address(x), None if target is None else address(target)
+        _library.check(_library.library().tt_stream_observe_many(
+            self._model.number, self._slot(stream), len(x), None if self.vocabulary else inputs,
+            inputs if self.vocabulary else None, None if self._labels else targets, targets if self._labels else None,
+            address(out)))
+
+    def _rows(self, rows: Array) -> Array:
+        """[rows, features] of float32, or [rows] of tokens."""
+        if self.vocabulary:
+            tokens = tokens_of(rows, self._speaker)
+            if tokens.ndim != 1:
+                raise refuse(self._speaker, f"X must be [rows] of tokens, got shape {tokens.shape}")
+            return tokens
+        x = numbers(rows, self._speaker, "X")
+        if x.ndim != 2 or x.shape[1] != self.n_features_in_:
+            raise refuse(self._speaker, f"X must be [rows, {self.n_features_in_}], got shape {x.shape}")
+        return x
+
+    def _forecast(self, rows: Array) -> Array:
+        """Answers [rows, outputs], each of which is the beginning of the row after it."""
+        self._settle()
+        out = np.empty((len(rows), self.n_outputs_))
+        _library.check(_library.library().tt_stream_forecast(self._model.number, self._slot(None), len(rows), address(rows),
+                                                             address(out)))
+        return out
 
     # ------------------------------------------------------------ answers that come late
 
     def ask(self, x: Any, stream: Any = None) -> Any:
         """The prediction for a row whose answer comes later: the state moves on, the row waits for `tell`."""
         self._require_fitted()
-        self._begin(x, None)
+        self._settle()
         token = self._put(x)
         slot = self._slot(stream)
         buffers = self._buffers
@@ -228,13 +275,14 @@ class StreamEstimator(Estimator):
 
     def tell(self, y: Any, stream: Any = None) -> Any:
         """The answer to the oldest row of the stream that waits for one."""
+        if self._is_fitted():
+            self._settle()
         waiting = getattr(self, "_waiting", [])
         for i, (whose, x, token) in enumerate(waiting):
             if whose == stream:
                 break
         else:
             raise refuse(self._speaker, "no row waits for its answer; ask puts one there")
-        self._begin(x, None)  # a model that was loaded has no buffers yet
         if not self.vocabulary:
             self._buffers.x.array[:] = x
         target, label = self._put_target(y)
@@ -247,7 +295,7 @@ class StreamEstimator(Estimator):
 
     def reset(self, stream: Any = None) -> Any:
         """The stream ends: its next row begins another one, from the zero state. The weights stay."""
-        if self._is_fitted() and self._live and stream in self._slots:
+        if self._is_fitted() and self._live and self._known_slot(stream) is not None:
             _library.check(_library.library().tt_stream_reset(self._model.number, self._slots.pop(stream)))
             self._waiting = [each for each in self._waiting if each[0] != stream]
         return self

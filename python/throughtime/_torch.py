@@ -51,14 +51,15 @@ def _weights(rnn: Any, head: Any, embedding: Any, tied: bool) -> dict[str, Any]:
     state["head.bias"] = head.state_dict()["bias"]
     if embedding is not None:
         state["embedding.weight"] = embedding.state_dict()["weight"]
-    return {name: as_array(value) for name, value in state.items()}
+    return {name: np.array(as_array(value)) for name, value in state.items()}  # the modules may go on without it
 
 
 def from_torch(rnn: Any, head: Any, embedding: Any = None, loss: str = "regression", classes: Any = None,
                targets: str = "auto", **parameters: Any) -> Any:
     """An estimator with the weights of modules of torch.nn: an LSTM, GRU or RNN of any depth, a Linear head, and an
     Embedding where the inputs are tokens (tied, where the head has the same weight). `loss` is "regression" or
-    "classification"; `parameters` are those of the Regressor or Classifier that comes back."""
+    "classification"; `parameters` are those of the Regressor or Classifier that comes back. It can predict at once, and
+    `fit` begins with these weights, which are its parameter `weights`."""
     if loss not in _LOSSES:
         raise refuse("torch", f"loss must be one of {', '.join(_LOSSES)}, got {loss!r}")
     _check_recurrent(rnn)
@@ -68,19 +69,15 @@ def from_torch(rnn: Any, head: Any, embedding: Any = None, loss: str = "regressi
     if embedding is not None:
         options.update({"model.embedding": embedding.embedding_dim, "model.tied": tied})
         parameters["vocabulary"] = embedding.num_embeddings
-    model = _LOSSES[loss](cell=_cell_of(rnn), hidden=rnn.hidden_size, layers=rnn.num_layers,
-                          dropout=float(rnn.dropout), targets=targets, options=options or None, **parameters)
     if loss == "classification":
-        labels = np.arange(head.out_features) if classes is None else np.asarray(classes)
-        if len(np.unique(labels)) != head.out_features:
-            raise refuse("torch", f"the head has {head.out_features} classes, got {len(np.unique(labels))}")
-        model._take_classes(labels)
-    model.n_features_in_ = 1 if embedding is not None else rnn.input_size
-    model.n_outputs_ = head.out_features
-    model._one_target = targets == "sequence"
-    model._flat_target = head.out_features == 1
-    model._make_model(model._stream_options(), model.n_features_in_)
-    return model.load_state_dict(_weights(rnn, head, embedding, tied))
+        parameters["classes"] = list(range(head.out_features)) if classes is None else list(classes)
+    elif classes is not None:
+        raise refuse("torch", "classes are for loss='classification'")
+    model = _LOSSES[loss](cell=_cell_of(rnn), hidden=rnn.hidden_size, layers=rnn.num_layers,
+                          dropout=float(rnn.dropout) if rnn.num_layers > 1 else 0.0, targets=targets, options=options or None,
+                          weights=_weights(rnn, head, embedding, tied), **parameters)
+    model._begin_with_weights(1 if embedding is not None else rnn.input_size, head.out_features, targets == "sequence")
+    return model
 
 
 def to_torch(model: Any, rnn: Any, head: Any = None, embedding: Any = None) -> None:

@@ -19,12 +19,14 @@ class Weights:
 
     _speaker = "throughtime"
     _model: Any
-    _live: bool
-    _slots: dict[Any, int]
+    _live: bool  # whether the library's model has streams
+    _slots: dict[Any, int]  # of each stream its place there
+    _waiting: list[Any]  # rows that wait for their answers
 
     # Fitted state that pickles and files keep, beside the model itself.
-    _kept = ("n_features_in_", "feature_names_in_", "n_outputs_", "memory_", "_one_target", "_flat_target",
-             "_target_names", "_slots", "_waiting", "_numbers")
+    _kept = ("n_features_in_", "feature_names_in_", "n_outputs_", "memory_", "history_", "classes_", "n_iter_",
+             "_one_target", "_flat_target", "_target_names", "_slots", "_waiting", "_numbers", "_stream_text",
+             "_has_scales")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         raise NotImplementedError
@@ -69,9 +71,14 @@ class Weights:
                 raise refuse(self._speaker, f"'{name}' must have the shape {block['shape']}, got {list(array.shape)}")
             values[block["offset"]:block["offset"] + array.size] = np.asarray(array, dtype=np.float64).ravel()
         _library.check(_library.library().tt_model_set_parameters(self._model.number, address(values), values.size))
+        self._end_streams()
+        return self
+
+    def _end_streams(self) -> None:
         self._live = False
         self._slots = {}
-        return self
+        self._waiting = []
+        self.__dict__.pop("_buffers", None)
 
     def to_torch(self, rnn: Any, head: Any = None, embedding: Any = None) -> None:
         """Writes the weights into modules of torch.nn of the same shapes."""
@@ -86,12 +93,13 @@ class Weights:
         import pickle
 
         state = {name: getattr(self, name) for name in self._kept if hasattr(self, name)}
-        state.update({name: getattr(self, name) for name in ("history_", "classes_", "n_iter_") if hasattr(self, name)})
-        blob = pickle.dumps((self.get_params(deep=False), state, self._live))
+        params = {**self.get_params(deep=False), "weights": None}  # a header of the file has no room for as many numbers
+        blob = pickle.dumps((params, state, self._live))
         return {"class": type(self).__name__, "state": base64.b64encode(blob).decode()}
 
     def save(self, path: Any) -> None:
         """Writes a safetensors file: the weights by their names, and all that `load` needs to go on, a stream included.
+        It has the weights as they are; those that `fit` began with, the parameter `weights`, are None when it is loaded.
         Like a pickle it may only be loaded from those whom you trust."""
         self._require_fitted()
         _library.check(_library.library().tt_model_save(self._model.number, os.fsencode(os.fspath(path)),

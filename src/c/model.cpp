@@ -27,7 +27,7 @@ Scales::Scales(const Interface& interface, const ScaleOptions& options)
       targets(interface.labels ? 0 : elements(interface.outputs), options) {}
 
 void Scales::add(std::span<const float> of_inputs, std::span<const float> of_targets) {
-  inputs.add(of_inputs);
+  if (!of_inputs.empty()) inputs.add(of_inputs);
   if (!of_targets.empty()) targets.add(of_targets);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "c/handles.h"
+#include "throughtime/index.h"
 #include "throughtime/online.h"
 #include "train/checkpoint/checkpoint.h"
 #include "train/checkpoint/safetensors.h"
@@ -26,10 +27,21 @@ struct Interface {
 /// Means and deviations of inputs and number targets, as rows come.
 struct Scales {
   Scales(const Interface& interface, const ScaleOptions& options);
+  /// Nothing is learned where there are no values.
   void add(std::span<const float> inputs, std::span<const float> targets);
   void archive(Archive& archive);
 
+  /// A row of a table, or none where there is no table.
+  std::span<const float> inputs_of(const float* table, std::int64_t row) const { return row_of(inputs, table, row); }
+  std::span<const float> targets_of(const float* table, std::int64_t row) const { return row_of(targets, table, row); }
+
   RunningScales inputs, targets;
+
+ private:
+  static std::span<const float> row_of(const RunningScales& scales, const float* table, std::int64_t row) {
+    if (table == nullptr) return {};
+    return {table + elements(row) * scales.columns(), scales.columns()};
+  }
 };
 
 /// A live learner with the engine that it works on.

@@ -208,14 +208,33 @@ int tt_scales_add(int64_t model, int64_t rows, const float* inputs, const float*
   return guarded([&] {
     const Use<ModelObject> object(model);
     Scales& scales = scales_of(*object);
-    const auto reals = elements(object->interface().reals);
-    const auto outputs = object->interface().labels ? 0 : elements(object->interface().outputs);
     if (rows < 0) refuse("c", "rows must be at least 0, got {}", rows);
-    require(inputs, "inputs");
-    for (std::size_t row = 0; row < elements(rows); ++row)
-      scales.add({inputs + row * reals, reals}, targets == nullptr || outputs == 0
-                                                    ? std::span<const float>()
-                                                    : std::span<const float>(targets + row * outputs, outputs));
+    if (inputs == nullptr && targets == nullptr) refuse("c", "inputs and targets must not both be NULL");
+    for (std::int64_t row = 0; row < rows; ++row)
+      scales.add(scales.inputs_of(inputs, row), scales.targets_of(targets, row));
+  });
+}
+
+int tt_scales_apply(int64_t model, int64_t rows, int32_t of_targets, const float* values, float* scaled) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    const RunningScales& scales = of_targets != 0 ? scales_of(*object).targets : scales_of(*object).inputs;
+    if (rows < 0) refuse("c", "rows must be at least 0, got {}", rows);
+    require(values, "values");
+    require(scaled, "scaled");
+    for (std::size_t i = 0; i < elements(rows) * scales.columns(); ++i)
+      scaled[i] = scales.scaled(i % scales.columns(), values[i]);
+  });
+}
+
+int tt_scales_undo(int64_t model, int64_t rows, double* predictions) {
+  return guarded([&] {
+    const Use<ModelObject> object(model);
+    const RunningScales& scales = scales_of(*object).targets;
+    if (rows < 0) refuse("c", "rows must be at least 0, got {}", rows);
+    require(predictions, "predictions");
+    for (std::size_t i = 0; i < elements(rows) * scales.columns(); ++i)
+      predictions[i] = scales.undone(i % scales.columns(), predictions[i]);
   });
 }
 
@@ -223,8 +242,7 @@ int tt_scales_get(int64_t model, double* means, double* deviations, int64_t coun
   return guarded([&] {
     const Use<ModelObject> object(model);
     const Scales& scales = scales_of(*object);
-    const auto reals = elements(object->interface().reals);
-    const auto outputs = object->interface().labels ? 0 : elements(object->interface().outputs);
+    const std::size_t reals = scales.inputs.columns(), outputs = scales.targets.columns();
     if (count != static_cast<int64_t>(reals + outputs))
       refuse("c", "there are {} scales, got room for {}", reals + outputs, count);
     require(means, "means");

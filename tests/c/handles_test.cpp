@@ -17,6 +17,7 @@ std::vector<std::pair<std::string, int>> calls_with_model(std::int64_t model, st
   std::size_t length = 0;
   double numbers[512] = {};
   const float row[1] = {0};
+  float scaled[1];
   std::int64_t a = 0, b = 0;
   return {{"free", model > 0 ? TT_HANDLE : tt_free(model)},
           {"set_options", tt_model_set_options(model, small_options)},
@@ -39,7 +40,9 @@ std::vector<std::pair<std::string, int>> calls_with_model(std::int64_t model, st
           {"facts", tt_stream_facts(model, &a, &b)},
           {"scales_begin", tt_scales_begin(model)},
           {"scales_add", tt_scales_add(model, 1, row, row)},
-          {"scales_get", tt_scales_get(model, numbers, numbers, 2)}};
+          {"scales_get", tt_scales_get(model, numbers, numbers, 2)},
+          {"scales_apply", tt_scales_apply(model, 1, 0, row, scaled)},
+          {"scales_undo", tt_scales_undo(model, 1, numbers)}};
 }
 
 TEST(Handles, DeadOnesAreErrorsOfEveryCall) {
@@ -168,10 +171,16 @@ TEST(Nulls, AreRefusedByEveryCall) {
   EXPECT_EQ(tt_scales_begin(model), TT_OK);
   EXPECT_EQ(tt_scales_add(model, 1, nullptr, nullptr), TT_INVALID);
   EXPECT_EQ(tt_scales_get(model, nullptr, nullptr, 2), TT_INVALID);
+  EXPECT_EQ(tt_scales_apply(model, 1, 0, nullptr, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_scales_apply(model, 1, 0, row, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_scales_undo(model, 1, nullptr), TT_INVALID);
   EXPECT_EQ(tt_train(nullptr, nullptr, nullptr, nullptr, nullptr, 0, nullptr), TT_INVALID);
   std::size_t length = 0;
   EXPECT_EQ(tt_train(nullptr, nullptr, nullptr, nullptr, nullptr, 0, &length), TT_INVALID);
   EXPECT_EQ(last_error(), "[c] path must not be NULL");
+  EXPECT_EQ(tt_evaluate("/nowhere", nullptr, nullptr, 0, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_evaluate(nullptr, nullptr, nullptr, 0, &length), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] run must not be NULL");
   tt_free(model);
   tt_free(data);
 }

@@ -235,5 +235,38 @@ TEST(CStream, RefusesAMethodThatNeedsTheEnd) {
   tt_free(model);
 }
 
+TEST(CScales, ShowARowAsTheModelSeesItAndTakeItBack) {
+  const std::int64_t model = new_model();
+  const float inputs[4] = {1, 2, 3, 4}, targets[2] = {-1, 1};
+  ASSERT_EQ(tt_scales_begin(model), TT_OK);
+  ASSERT_EQ(tt_scales_add(model, 4, inputs, nullptr), TT_OK);
+  ASSERT_EQ(tt_scales_add(model, 2, nullptr, targets), TT_OK);
+  EXPECT_EQ(tt_scales_add(model, 2, nullptr, nullptr), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] inputs and targets must not both be NULL");
+  double means[2], deviations[2];
+  ASSERT_EQ(tt_scales_get(model, means, deviations, 2), TT_OK);
+  EXPECT_NEAR(means[0], 2.5, 0.01);
+  EXPECT_NEAR(means[1], 0, 0.01);
+  float scaled[4], of_target = 0;
+  ASSERT_EQ(tt_scales_apply(model, 4, 0, inputs, scaled), TT_OK);
+  for (int i = 0; i < 4; ++i) EXPECT_FLOAT_EQ(scaled[i], static_cast<float>((inputs[i] - means[0]) / deviations[0]));
+  ASSERT_EQ(tt_scales_apply(model, 1, 1, targets, &of_target), TT_OK);
+  double back = of_target;
+  ASSERT_EQ(tt_scales_undo(model, 1, &back), TT_OK);
+  EXPECT_NEAR(back, targets[0], 1e-6);
+  EXPECT_EQ(tt_scales_apply(model, -1, 0, inputs, scaled), TT_INVALID);
+  EXPECT_EQ(tt_scales_undo(model, -1, &back), TT_INVALID);
+  tt_free(model);
+}
+
+TEST(CModel, ListsThatDoNotFitTheLayersAreRefused) {
+  std::int64_t model = 0;
+  for (const char* options : {"[model]\nlayers = 3\ncell = ['lstm', 'gru']\n", "[model]\nlayers = 3\nhidden = [3, 4]\n",
+                              "[model]\nhidden = [3, 4]\n", "[model]\nhidden = []\n"}) {
+    EXPECT_EQ(tt_model_new(options, 1, 0, 1, 0, &model), TT_INVALID) << options;
+    EXPECT_NE(last_error().find("must have one entry, or one for each of the"), std::string::npos) << last_error();
+  }
+}
+
 }  // namespace
 }  // namespace throughtime

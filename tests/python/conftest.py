@@ -1,5 +1,6 @@
 import pathlib
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -21,3 +22,33 @@ def sequences():
     random = np.random.default_rng(3)
     x = (random.normal(size=(40, 12, 2)) + random.choice([-0.7, 0.7], size=(40, 1, 1))).astype(np.float32)
     return x, np.where(x.mean(axis=(1, 2)) > 0, "high", "low")
+
+
+class Axes:
+    """What a picture is drawn on."""
+
+    def __init__(self):
+        self.drawn, self.label = [], None
+
+    def plot(self, x, y, label):
+        assert len(x) == len(y) > 0
+        self.drawn.append(label)
+
+    semilogy = plot
+
+    def set_xlabel(self, text):
+        self.label = text
+
+    def legend(self):
+        pass
+
+
+@pytest.fixture
+def pyplot(monkeypatch):
+    """A stand-in for matplotlib, of which only subplots is there."""
+    module = types.ModuleType("matplotlib.pyplot")
+    module.subplots = lambda: (None, Axes())
+    package = types.ModuleType("matplotlib")
+    package.pyplot = module
+    monkeypatch.setitem(sys.modules, "matplotlib", package)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", module)

@@ -1,15 +1,9 @@
-import json
 import os
-import pathlib
-import pickle
-import subprocess
 import threading
 
 import numpy as np
 import pytest
 import throughtime as tt
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def small(**more):
@@ -67,6 +61,22 @@ def test_equal_and_ragged_sequences_agree(sequences):
     ragged = small().fit(list(x), y)
     assert (equal.predict(x) == ragged.predict(list(x))).all()
     assert equal.predict(x).shape == (40,)
+
+
+def test_lists_of_lists_are_recordings(sequences):
+    x, y = [[[1, 2], [3, 4], [0, 1]], [[1, 2]]], [[1.0, 2.0, 3.0], [0.0]]
+    arrays = [np.array(each, np.float32) for each in x]
+    wanted = small(hidden=3).fit(arrays, [np.array(each) for each in y]).predict(arrays)
+    found = small(hidden=3).fit(x, y).predict(x)
+    assert all((a == b).all() for a, b in zip(found, wanted)) and [len(each) for each in found] == [3, 1]
+    tokens = small(hidden=3, vocabulary=5).fit([[0, 1, 2], [4]], [1.0, 2.0])
+    assert (tokens.predict([[0, 1, 2], [4]]) == tokens.predict([np.array([0, 1, 2]), np.array([4])])).all()
+
+
+def test_dropout_of_a_single_layer_is_said_to_do_nothing(sine):
+    with pytest.warns(UserWarning, match="dropout is between layers, so it does nothing for a single one") as seen:
+        small(dropout=0.5, epochs=1).fit(*sine)
+    assert len(seen) == 1 and seen[0].filename == __file__
 
 
 def test_ragged_sequences_with_targets_at_every_step():
@@ -141,131 +151,6 @@ def test_partial_fit_goes_on(sine):
     scores = [model.partial_fit(x, y).score(x, y) for _ in range(20)]
     assert scores[-1] > scores[0]
     assert model.n_iter_ > 0
-
-
-def test_pickle_save_and_load(sine, tmp_path):
-    x, y = sine
-    model = small().fit(x, y)
-    for other in (pickle.loads(pickle.dumps(model)), saved(model, tmp_path)):
-        assert (other.predict(x) == model.predict(x)).all()
-        assert other.get_params(deep=False).keys() == model.get_params(deep=False).keys()
-    assert (pickle.loads(pickle.dumps(model)).partial_fit(x, y).predict(x)
-            == pickle.loads(pickle.dumps(model)).partial_fit(x, y).predict(x)).all()
-    with pytest.raises(ValueError, match="holds a Regressor"):
-        tt.Classifier.load(tmp_path / "model.safetensors")
-    assert pickle.loads(pickle.dumps(small())).hidden == 8
-
-
-def saved(model, folder):
-    model.save(folder / "model.safetensors")
-    weights = tt.read_safetensors(folder / "model.safetensors")
-    assert all((weights[name] == value).all() for name, value in model.state_dict().items())
-    return tt.Regressor.load(folder / "model.safetensors")
-
-
-def test_state_dict_both_ways(sine):
-    x, y = sine
-    model, other = small().fit(x, y), small(seed=2).fit(x, y)
-    other.load_state_dict(model.state_dict())
-    assert (other.predict(x) == model.predict(x)).all()
-    with pytest.raises(ValueError, match="unknown: none"):
-        other.load_state_dict({})
-    state = model.state_dict()
-    state["head.bias"] = np.zeros(2)
-    with pytest.raises(ValueError, match=r"'head.bias' must have the shape \[1\], got \[2\]"):
-        other.load_state_dict(state)
-
-
-def safetensors(arrays, names):
-    """A file as other programs write it."""
-    header, content = {"__metadata__": {"format": "pt"}}, b""
-    for name, array in arrays.items():
-        header[name] = {"dtype": names[array.dtype.str], "shape": list(array.shape),
-                        "data_offsets": [len(content), len(content) + array.nbytes]}
-        content += array.tobytes()
-    text = json.dumps(header).encode()
-    return len(text).to_bytes(8, "little") + text + content
-
-
-def test_weights_of_other_programs(sine, tmp_path):
-    x, y = sine
-    model, other = small().fit(x, y), small(seed=2).fit(x, y)
-    path = tmp_path / "weights.safetensors"
-    for kind in ("<f4", "<f8", "<f2"):
-        wanted = {name: value.astype(kind) for name, value in model.state_dict().items()}
-        path.write_bytes(safetensors(wanted, {"<f4": "F32", "<f8": "F64", "<f2": "F16"}))
-        other.load_state_dict(tt.read_safetensors(path))
-        assert all((other.state_dict()[name] == value).all() for name, value in wanted.items())
-    whole = path.read_bytes()
-    for broken in (b"", whole[:7], whole[:-1], b"\xff" * 16, whole.replace(b"F16", b"F99"), whole.replace(b"[1, 8]", b"[8, 8]"),
-                   (9).to_bytes(8, "little") + b"[1, 2, 3]"):
-        path.write_bytes(broken)
-        with pytest.raises(ValueError, match=r"\[safetensors\] .* cannot be read: "):
-            tt.read_safetensors(path)
-
-
-def command():
-    return pathlib.Path(os.environ.get("THROUGHTIME_COMMAND", ROOT / "build" / "release" / "throughtime"))
-
-
-def test_a_run_directory_is_what_the_command_resumes(sine, tmp_path):
-    if not command().exists():
-        pytest.skip("the command is not built")
-    x, y = sine
-    whole = small(keep_best=False).fit(x, y, directory=tmp_path / "whole")
-
-    def stop(event):
-        return event["event"] == "progress"
-
-    part = small(keep_best=False).fit(x, y, directory=tmp_path / "part", callbacks=[stop])
-    assert part.n_iter_ < whole.n_iter_
-    done = subprocess.run([command(), "train", "--resume", tmp_path / "part"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    a = tt.read_safetensors(tmp_path / "whole" / "checkpoints" / "last.safetensors")
-    b = tt.read_safetensors(tmp_path / "part" / "checkpoints" / "last.safetensors")
-    for name, value in whole.state_dict().items():
-        assert (a[name] == value).all() and (b[name] == value).all()
-    assert tt.Run(tmp_path / "whole").metrics["train_loss"].size > 0
-    assert tt.Run(tmp_path / "whole").result is not None
-    with pytest.raises(ValueError, match="whole"):
-        small().fit(x, y, directory=tmp_path / "whole")
-
-
-def test_the_command_gives_the_same_bits(sine, tmp_path):
-    if not command().exists():
-        pytest.skip("the command is not built")
-    x, y = sine
-    data = tmp_path / "arrays"
-    data.mkdir()
-    np.save(data / "train_inputs.npy", x)
-    np.save(data / "train_targets.npy", y)
-    (tmp_path / "run.toml").write_text(f"""
-[task]
-name = "arrays"
-[task.arrays]
-path = "{data}"
-length = 25
-[model]
-hidden = 8
-[learner]
-name = "fptt"
-[learner.fptt]
-window_length = 5
-[train]
-epochs = 3.0
-batch = 4
-[run]
-threads = 1
-""")
-    run = tt.train(tmp_path / "run.toml", run__directory=str(tmp_path / "of-python"))
-    done = subprocess.run([command(), "train", tmp_path / "run.toml", "--set", f"run.directory={tmp_path / 'of-command'}"],
-                          capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    model = small(learner=tt.FPTT(window_length=5), optimizer=None).fit(x, y)
-    for where in (run.path, tmp_path / "of-command"):
-        weights = tt.read_safetensors(where / "checkpoints" / "last.safetensors")
-        for name, value in model.state_dict().items():
-            assert (weights[name] == value).all(), (where, name)
 
 
 def test_an_exception_in_a_callback_arrives_whole(sine):

@@ -15,13 +15,15 @@ def refused(line, work):
     assert str(error.value).startswith(line), str(error.value)
 
 
+@pytest.mark.filterwarnings("ignore:.regressor. dropout is between layers")
 @pytest.mark.parametrize("parameters, line", [
     (dict(window=0), "[regressor] window must be a whole number of at least 1, got 0"),
     (dict(batch=0), "[regressor] batch must be a whole number of at least 1, got 0"),
     (dict(batch=1.5), "[regressor] batch must be a whole number of at least 1, got 1.5"),
     (dict(patience=-1), "[regressor] patience must be a whole number of at least 0, got -1"),
-    (dict(epochs=float("nan")), "[regressor] epochs must be a number of at least 0, got nan"),
-    (dict(epochs="a"), "[regressor] epochs must be a number of at least 0, got 'a'"),
+    (dict(epochs=float("nan")), "[regressor] epochs must be a number above 0, got nan"),
+    (dict(epochs=0), "[regressor] epochs must be a number above 0, got 0"),
+    (dict(epochs="a"), "[regressor] epochs must be a number above 0, got 'a'"),
     (dict(targets="foo"), "[regressor] targets must be one of auto, step, sequence, got 'foo'"),
     (dict(standardise="no"), "[regressor] standardise must be True or False, got 'no'"),
     (dict(keep_best=None), "[regressor] keep_best must be True or False, got None"),
@@ -34,6 +36,19 @@ def refused(line, work):
     (dict(dropout=float("nan")), "[config] options:"),
     (dict(cell="x"), "[config] options:"),
     (dict(vocabulary=-1), "[model] input.vocabulary"),
+    (dict(cell=["lstm", "gru"], layers=3), "[config] options: model.cell must have one entry, or one for each of the 3 layers"),
+    (dict(hidden=[3, 4], layers=3), "[config] options: model.hidden must have one entry"),
+    (dict(hidden=[3, 4]), "[config] options: model.hidden must have one entry"),
+    (dict(hidden=[]), "[config] options: model.hidden must have one entry"),
+    (dict(seed=None), "[config] train.seed: it must be a number, a text, True, False or a list of them, got None"),
+    (dict(seed=2**63), "[config] train.seed: it must be a number"),
+    (dict(options={"train.epochs": 3.0}), "[regressor] options: train.epochs is said by a parameter already"),
+    (dict(options={"stream.difference": True}), "[regressor] options: stream.difference is for files that the command reads"),
+    (dict(options={"task.arrays.length": 3}), "[regressor] options: task.arrays.length is "),
+    (dict(options={"learner.fptt.alpha": 3}), "[regressor] options: learner.fptt.alpha belongs to the object"),
+    (dict(options=[("a.b", 1)]), "[regressor] options must be a dict, got a list"),
+    (dict(weights=3), "[regressor] weights must be a dict, got a int"),
+    (dict(weights={}), "[regressor] the weights of the model are rnn.weight_ih_l0, "),
 ])
 def test_parameters(parameters, line):
     for work in (lambda model: model.fit(X, Y), lambda model: model.learn_one(X[0], Y[0])):
@@ -56,7 +71,9 @@ def fitted():
     (3.0, "[regressor] X must be [steps, features] or"),
     (None, "[regressor] X must be [steps, features] or"),
     ([], "[regressor] X must be [steps, features] or"),
-    ([[1, 2], [3]], "[regressor] X must be an array of numbers: "),
+    ([[1, 2], [3]], "[regressor] X must be"),
+    ([["a", 1.0]], "[regressor] X must be numbers"),
+    (np.ma.masked_greater(X, 1), "[regressor] X has masked entries"),
     (np.zeros((3, 5)), "[regressor] X has 5 features, but Regressor is expecting 2"),
     (np.zeros((3, 2), "datetime64[D]"), "[regressor] X must be numbers, got times"),
 ])
@@ -75,6 +92,11 @@ def test_validation_weights_and_states():
     refused("[arrays] sequence 0 of the train part: a weight", lambda: model.partial_fit(X, Y, sample_weight=-np.ones(60)))
     refused("[regressor] sample_weight must have 60 numbers", lambda: model.partial_fit(X, Y, sample_weight=np.ones(3)))
     refused("[regressor] sample_weight must be finite", lambda: model.partial_fit(X, Y, sample_weight=np.full(60, np.nan)))
+    refused("[regressor] sample_weight must have an entry for each of 2 sequences, got 1",
+            lambda: fitted().partial_fit([X[:30], X[30:]], [Y[:30], Y[30:]], sample_weight=2.0))
+    refused("[regressor] y must have the shape of the answers, (60,), got (3,)", lambda: model.score(X, Y[:3]))
+    refused("[regressor] the model is for one target per sequence, X is one recording",
+            lambda: tt.Regressor(targets="sequence").fit(X, Y))
     refused("[c] weights must be finite", lambda: model.load_state_dict(
         {name: value * np.nan for name, value in model.state_dict().items()}))
 
@@ -98,6 +120,9 @@ def test_labels(labels, line):
     (None, 1.0, "[regressor] a row must have 2 numbers"),
     ("ab", 1.0, "[regressor] a row must have 2 numbers"),
     (["a", "b"], 1.0, "[regressor] a row must hold numbers"),
+    ([1j, 2.0], 1.0, "[regressor] a row must hold numbers"),
+    (np.array([1j, 2.0]), 1.0, "[regressor] a row must hold numbers"),
+    ([1.0, 2.0], 1j, "[regressor] a target must hold numbers, got 1j"),
     ([1.0, 2.0], "a", "[regressor] a target must hold numbers, got 'a'"),
     ([1.0, 2.0], [1.0, 2.0], "[regressor] a target has 1 numbers, got 2"),
     ([1.0, 2.0], {"u": 1.0}, "[regressor] a target must have the names None"),
@@ -118,11 +143,21 @@ def test_tokens_and_labels_of_streams():
     refused("[regressor] X and y must have as many rows", lambda: fitted().learn_many(X, Y[:3]))
     refused("[regressor] X must be [rows, 2]", lambda: fitted().learn_many(X[:, 0], Y))
     refused("[regressor] X must not be empty", lambda: fitted().learn_many(X[:0], Y[:0]))
+    refused("[regressor] X must be rows of numbers, got <generator", lambda: fitted().learn_many((row for row in X), Y))
+    refused("[regressor] the first row needs its target", lambda: tt.Regressor().learn_many(X, None))
+    refused("[regressor] stream must be a number, a text or None, got [1]", lambda: fitted().learn_one(X[0], 1.0, stream=[1]))
+    refused("[regressor] stream must be", lambda: fitted().learn_one(X[0], 1.0).predict_one(X[0], stream=[1]))
+    refused("[classifier] y must be of one kind", lambda: tt.Classifier().fit(X, [1, "a"] * 30))
+    refused("[classifier] standardise is for numbers, and here are none", lambda: tt.Classifier(
+        vocabulary=3, standardise=True, classes=[0, 1]).learn_one(1, 0))
 
 
 def test_forecasters_and_windows():
     refused("[forecaster] a row must hold numbers, got 'a'", lambda: tt.Forecaster(hidden=2).learn_one("a"))
     refused("[forecaster] a row must hold numbers, got 1.0 and 'a'", lambda: tt.Forecaster(hidden=2).learn_one(1.0, "a"))
+    refused("[forecaster] horizon must be a whole number, got 1.5", lambda: tt.Forecaster().learn_one(1.0).forecast(1.5))
+    refused("[forecaster] a row must hold numbers, got [1, 2]", lambda: tt.Forecaster().learn_one(1.0).learn_one([1, 2]))
+    refused("[forecaster] xs is for rows that have x", lambda: tt.Forecaster().learn_one(1.0).forecast(2, xs=[1.0]))
     refused("[window] X must be [sequences, steps, features]", lambda: tt.Window([], [], 1, [0]))
     refused("[window] X and y must have as many sequences", lambda: tt.Window(X[None], Y[None, :3], 1, [0]))
     refused("[c] rows must be between 1", lambda: tt.Window(X[None], Y[None], 1, []))

@@ -16,42 +16,12 @@ def small(**more):
     return tt.Regressor(**{"hidden": 3, "epochs": 2, "batch": 2, "window": 50, "threads": 1, **more})
 
 
-class Axes:
-    """What a picture is drawn on."""
-
-    def __init__(self):
-        self.drawn, self.label = [], None
-
-    def plot(self, x, y, label):
-        assert len(x) == len(y) > 0
-        self.drawn.append(label)
-
-    semilogy = plot
-
-    def set_xlabel(self, text):
-        self.label = text
-
-    def legend(self):
-        pass
-
-
-@pytest.fixture
-def pyplot(monkeypatch):
-    """matplotlib, of which only subplots is there."""
-    module = types.ModuleType("matplotlib.pyplot")
-    module.subplots = lambda: (None, Axes())
-    package = types.ModuleType("matplotlib")
-    package.pyplot = module
-    monkeypatch.setitem(sys.modules, "matplotlib", package)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", module)
-
-
 def test_curves_are_drawn_with_matplotlib(sine, pyplot, tmp_path):
     x, y = sine
     model = small().fit(x[:400], y[:400], validation=(x[400:], y[400:]), directory=tmp_path / "run")
     axes = model.history_.plot()
     assert axes.drawn == ["train loss", "validation loss"] and axes.label == "iteration"
-    own = Axes()
+    own = type(axes)()
     assert model.history_.plot("train_loss", axes=own) is own and own.drawn == ["train loss"]
     assert "train loss" in tt.Run(tmp_path / "run").plot().drawn
     assert len(tt.diagnose(model, x, y, positions=4, lags=5).plot().drawn) == 2
@@ -141,6 +111,21 @@ def test_ctrl_c_from_outside_ends_a_fit_without_callbacks(sine):
     assert len(model.history_) > 0
 
 
+def test_ctrl_c_ends_many_rows(sine):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    x = np.zeros((10_000_000, 1), np.float32)
+    model = small(hidden=2).learn_one(x[0], 0.0)
+    key = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    key.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.learn_many(x, x[:, 0])
+    finally:
+        key.join()
+        signal.signal(signal.SIGINT, before)
+    assert 1 < model.updates_ < 10_000_000 and model.learn_one(x[0], 0.0)
+
+
 class Table:
     """What is asked of a table of pandas: columns, and an array."""
 
@@ -165,3 +150,27 @@ def test_the_columns_of_a_table_are_kept_and_checked():
         model.learn_one({"a": 1.0, "c": 2.0}, 1.0)
     with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
         model.learn_many(Table(values, ["a", "c"]), values[:, 0])
+
+
+class Row:
+    """What is asked of a row of such a table: an index, and its numbers."""
+
+    def __init__(self, **values):
+        self.index, self.values = list(values), list(values.values())
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+
+def test_a_row_of_a_table_has_names():
+    rows, dicts = small(), small()
+    for step in range(5):
+        assert rows.observe(Row(a=step, b=1.0), 1.0) == dicts.observe({"a": step, "b": 1.0}, 1.0)
+    assert rows.predict_one(Row(b=1.0, a=2.0)) == dicts.predict_one({"a": 2.0, "b": 1.0})
+    with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
+        rows.learn_one(Row(a=1.0, c=2.0), 1.0)
+    numbers = small().learn_one([1.0, 2.0], 1.0)
+    assert numbers.predict_one(Row(a=1.0, b=2.0)) == numbers.predict_one([1.0, 2.0])

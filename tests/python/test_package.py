@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 
+import numpy
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -89,6 +90,10 @@ def test_bundled_libraries_are_found_beside_the_library(wheel, tmp_path):
         assert name not in needed
 
 
+def test_the_same_files_are_the_same_wheel(wheel, tmp_path):
+    assert wheel_of(tmp_path).read_bytes() == wheel.read_bytes()
+
+
 def test_metadata_is_known_without_compiling(wheel, tmp_path):
     import wheel_backend
 
@@ -115,19 +120,28 @@ def test_every_python_calls_the_library(python):
     subprocess.run([python, "-c", program, *sorted((ROOT / "python" / "throughtime").glob("*.py"))], check=True)
 
 
-def with_numpy(python):
-    return subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0
+def numpys():
+    """The Pythons that find NumPy, and the folder where: their own, or that of this Python, which has the same version."""
+    found = []
+    for python in pythons():
+        for folder in ("", str(pathlib.Path(numpy.__file__).parents[1])):
+            done = subprocess.run([python, "-c", "import numpy; numpy.zeros(1)"], capture_output=True,
+                                  env={"PATH": os.environ["PATH"], "PYTHONPATH": folder})
+            if done.returncode == 0:
+                found.append((python, folder))
+                break
+    return found
 
 
-@pytest.mark.parametrize("python", [each for each in pythons() if with_numpy(each)])
-def test_the_wheel_in_an_empty_environment(wheel, tmp_path, python):
+@pytest.mark.parametrize("python, folder", numpys())
+def test_the_wheel_in_an_empty_environment(wheel, tmp_path, python, folder):
     with zipfile.ZipFile(wheel) as content:
         content.extractall(tmp_path)
     program = ("import sys; sys.path.insert(0, '.'); import numpy as np, throughtime as tt; "
                "assert tt.__file__.startswith(sys.argv[1]), tt.__file__; "
                "m = tt.Regressor(hidden=2, epochs=1).fit(np.zeros((30, 1)), np.zeros(30)); print(m.predict(np.zeros((3, 1))))")
-    done = subprocess.run([python, "-c", program, str(tmp_path)], cwd=tmp_path, env={"PATH": os.environ["PATH"]},
-                          capture_output=True, text=True)
+    done = subprocess.run([python, "-c", program, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True,
+                          env={"PATH": os.environ["PATH"], "PYTHONPATH": folder})
     assert done.returncode == 0, done.stderr
 
 

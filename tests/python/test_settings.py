@@ -2,6 +2,7 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import throughtime as tt
 
@@ -38,6 +39,14 @@ def test_wrong_options_are_refused(make, line):
     assert str(error.value).startswith(line)
 
 
+def test_an_option_that_is_none_cannot_be_set():
+    method = tt.FPTT(windows=2)
+    with pytest.raises(AttributeError, match="there is no option 'alhpa'; known: windows"):
+        method.alhpa = 1
+    method.alpha = 0.25
+    assert method.get_params()["alpha"] == 0.25
+
+
 def test_an_optimizer_has_what_it_reads():
     assert "beta2" in tt.Adam().get_params() and "momentum" not in tt.Adam().get_params()
     with pytest.raises(TypeError):
@@ -53,4 +62,8 @@ def test_parameters_are_nested():
         model.set_params(hiden=3)
     with pytest.raises(ValueError, match="there is no optimizer whose rate could be set"):
         model.set_params(optimizer__rate=1)
+    with pytest.raises(ValueError, match="there is no epochs whose rate could be set"):
+        model.set_params(epochs__rate=1)
+    assert repr(tt.Regressor(hidden=np.int64(4), learner=tt.FPTT(windows=np.int64(2)))) == (
+        "Regressor(hidden=4, learner=FPTT(windows=2))")
     assert repr(tt.Regressor(hidden=4)) == "Regressor(hidden=4)"

@@ -1,4 +1,5 @@
 import abc
+import inspect
 import os
 import pathlib
 import pickle
@@ -9,18 +10,9 @@ import types
 import numpy as np
 import pytest
 import throughtime as tt
+from streams_support import rows, small
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def small(**more):
-    return tt.Regressor(**{"hidden": 4, "learner": tt.TBPTT(preset="original", truncation=3), **more})
-
-
-def rows(count, seed=0):
-    random = np.random.default_rng(seed)
-    x = random.normal(size=(count, 2)).astype(np.float32)
-    return x, (x[:, 0] - x[:, 1]).astype(np.float32)
 
 
 def test_looking_changes_nothing_and_observe_is_the_pair():
@@ -113,6 +105,30 @@ def test_streams_have_states_of_their_own():
     assert len(model._slots) == 2
 
 
+def test_looking_at_a_new_stream_takes_no_place():
+    x, y = rows(40)
+    for standardise in (False, True):
+        model = small(streams=2, standardise=standardise)
+        for i in range(20):
+            model.learn_one(x[i], y[i], stream=i % 2)
+        state = [model.predict_one(x[0], stream=name) for name in (0, 1)]
+        fresh = model.predict_one(x[0], stream="new")
+        assert fresh == pytest.approx(model.predict(x[:1])[0], abs=1e-6)
+        assert [model.predict_one(x[0], stream=name) for name in (0, 1)] == state and len(model._slots) == 2
+        assert model.observe(x[0], y[0], stream="new") == pytest.approx(fresh, abs=1e-6)
+    tokens = tt.Regressor(hidden=3, vocabulary=4).learn_one(1, 2.0, stream="a")
+    assert tokens.predict_one(3, stream="b") == pytest.approx(tokens.predict([3])[0], abs=1e-6)
+
+
+def test_many_rows_without_answers_move_the_state():
+    x, y = rows(30)
+    one, many = small().learn_one(x[0], y[0]), small().learn_one(x[0], y[0])
+    for row in x[1:10]:
+        one.learn_one(row, None)
+    many.learn_many(x[1:10], None)
+    assert one.predict_one(x[10]) == many.predict_one(x[10])
+
+
 def test_answers_may_come_late():
     x, y = rows(50)
     late, prompt = small(), small()
@@ -188,6 +204,20 @@ def test_a_forecaster_goes_on_from_its_own_answers():
         other.learn_one(1.0, {"b": 2.0})
 
 
+def test_a_forecaster_has_parameters_and_begins_another_series():
+    model = tt.Forecaster(hidden=4, learner=tt.TBPTT(preset="original", truncation=3))
+    assert repr(model) == "Forecaster(hidden=4, learner=TBPTT(preset='original', truncation=3))"
+    assert repr(tt.Forecaster(standardise=False)) == "Forecaster(standardise=False)"
+    assert model.set_params(hidden=5, learner__truncation=4).get_params()["learner__truncation"] == 4
+    for value in np.sin(np.arange(50.0)):
+        model.learn_one(value)
+    twin = pickle.loads(pickle.dumps(model))
+    assert twin.forecast(3) == model.forecast(3)
+    with pytest.raises(ValueError, match="call learn_one first"):
+        model.reset().forecast(1)
+    assert model.learn_one(0.5).forecast(3) != twin.learn_one(0.5).forecast(3)
+
+
 def test_the_documented_loop_of_river():
     x, y = rows(100)
     model = small(standardise=True)
@@ -240,6 +270,7 @@ def test_river_knows_of_what_kind_a_model_is(monkeypatch):
     assert isinstance(tt.Regressor(), base.Regressor) and isinstance(tt.Classifier(), base.Classifier)
     assert not isinstance(tt.Regressor(), base.Classifier) and tt.Regressor()._supervised
     assert pickle.loads(pickle.dumps(tt.Regressor(hidden=3))).hidden == 3
+    assert "learner" in inspect.signature(tt.Regressor).parameters  # which help and notebooks show
 
 
 def test_the_evaluation_of_river():
@@ -310,60 +341,3 @@ def test_a_method_that_needs_the_end_is_refused():
     assert tt.Regressor(hidden=2).predict_one([1.0]) == 0.0
     with pytest.raises(ValueError, match="the first row needs its target"):
         tt.Regressor(hidden=2).learn_one([1.0], None)
-
-
-STREAMED = [tt.TBPTT(preset="original", truncation=3), tt.FPTT(window_length=1, alpha=0.5)]
-
-
-@pytest.mark.parametrize("learner", STREAMED, ids=["tbptt", "fptt"])
-@pytest.mark.parametrize("way", ["goes on", "pickled", "partial_fit"])
-def test_a_stream_goes_on_where_training_ended(learner, way):
-    """A recording that a fit of one row and windows of one step goes through is a stream: with the optimizer, W-bar and
-    lambda of a first half, the second ends with the weights of a stream that has had both."""
-    x, y = rows(40)
-    shape = dict(hidden=4, learner=learner, optimizer=tt.Adam(rate=0.01, clip=1.0), epochs=1, batch=1, window=1000, threads=1)
-    stream = tt.Regressor(**shape).learn_many(x, y)
-    fitted = tt.Regressor(**shape).fit(x[:20], y[:20])
-    half = tt.Regressor(**shape).learn_many(x[:20], y[:20])
-    assert (weights_of(fitted) == weights_of(half)).all()
-    if way == "pickled":
-        fitted = pickle.loads(pickle.dumps(fitted))
-    if way == "partial_fit":  # and a stream's memory goes on in a fit
-        fitted = half
-    # The state at the end of the first half is not carried over: both second halves begin with the zero state.
-    wanted = stream_from_zero(shape, x, y)
-    if way == "partial_fit":
-        fitted.partial_fit(x[20:], y[20:])
-    else:
-        fitted.learn_many(x[20:], y[20:])
-        assert fitted.updates_ == 40
-    assert (weights_of(fitted) == wanted).all()
-    fresh = tt.Regressor(**shape).fit(x[:20], y[:20])
-    fresh.load_state_dict(fresh.state_dict())  # other weights, as far as it knows: nothing is remembered about them
-    assert (weights_of(fresh.learn_many(x[20:], y[20:])) != wanted).any()
-    assert (weights_of(stream) != wanted).any()
-
-
-def weights_of(model):
-    return np.concatenate([value.ravel() for value in model.state_dict().values()])
-
-
-def stream_from_zero(shape, x, y):
-    model = tt.Regressor(**shape).learn_many(x[:20], y[:20])
-    return weights_of(model.reset().learn_many(x[20:], y[20:]))
-
-
-def test_another_optimizer_or_method_begins_anew():
-    x, y = rows(40)
-    shape = dict(hidden=4, epochs=1, batch=1, window=1000, threads=1)
-    answers = []
-    for first in (tt.Adam(rate=0.01), tt.SGD(rate=0.01)):
-        model = tt.Regressor(learner=tt.FPTT(window_length=1), optimizer=first, **shape).fit(x, y)
-        weights = model.state_dict()
-        model.set_params(optimizer=tt.Momentum(rate=0.01), learner=tt.FPTT(window_length=1, alpha=0.9))
-        model.learn_many(x, y)
-        alone = tt.Regressor(learner=tt.FPTT(window_length=1, alpha=0.9), optimizer=tt.Momentum(rate=0.01), **shape)
-        alone.fit(x, y).load_state_dict(weights).learn_many(x, y)
-        assert (weights_of(model) == weights_of(alone)).all()
-        answers.append(weights_of(model))
-    assert (answers[0] != answers[1]).any()

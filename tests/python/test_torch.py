@@ -1,6 +1,8 @@
+import copy
 import importlib.util
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -95,6 +97,38 @@ def test_there_and_back_bit_for_bit(kind):
     assert torch.equal(head.weight, other_head.weight)
     with pytest.raises(ValueError, match="has the shape"):
         model.to_torch(modules(kind, 2, 3, 5, 2)[0])
+
+
+def test_fit_begins_with_the_weights_of_the_modules():
+    """And does so again; the modules themselves may change in between."""
+    rnn, head = modules("LSTM", 1, 1, 8, 1)
+    t = np.arange(200)
+    x, y = np.sin(0.2 * t)[:, None].astype(np.float32), np.sin(0.2 * (t + 1)).astype(np.float32)
+    model = tt.from_torch(rnn, head=head, learner=tt.FPTT(windows=4), epochs=1, threads=1)
+    before = model.predict(x)
+    model.partial_fit(x, y)
+    wanted = model.predict(x)
+    assert (wanted != before).any()
+    with torch.no_grad():
+        head.bias += 1
+    for each in (model, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert (each.fit(x, y).predict(x) == wanted).all()
+    model.set_params(seed=9)
+    assert (model.fit(x, y).predict(x) == wanted).all()  # the seed draws no weights here
+    classifier = tt.from_torch(rnn, head=torch.nn.Linear(8, 3), loss="classification", classes=["a", "b", "c"], epochs=1)
+    assert classifier.fit(x, np.where(y > 0, "a", "b")).predict_proba(x).shape == (200, 3)
+    with pytest.raises(ValueError, match="the weights are for 3 classes, got 2"):
+        tt.from_torch(rnn, head=torch.nn.Linear(8, 3), loss="classification", classes=["a", "b"])
+    with pytest.raises(ValueError, match="classes are for loss='classification'"):
+        tt.from_torch(rnn, head=head, classes=["a", "b"])
+
+
+def test_a_clone_has_the_weights_of_the_modules():
+    base = pytest.importorskip("sklearn.base")
+    rnn, head = modules("GRU", 1, 1, 4, 1)
+    model = tt.from_torch(rnn, head=head, epochs=1, optimizer=tt.SGD(rate=0.0))
+    x = np.ones((20, 1), np.float32)
+    assert (base.clone(model).fit(x, x[:, 0]).predict(x) == model.predict(x)).all()
 
 
 def test_tokens_an_embedding_and_a_tied_head():
@@ -218,3 +252,40 @@ def test_twenty_updates_of_fptt_are_those_of_the_peer(kind, layers, seed):
         wanted = module.state_dict()[key].numpy()
         assert np.allclose(value, wanted, atol=1e-5), name
         assert np.abs(wanted - first[name].numpy()).max() > 1e-3, name
+
+
+AT_A_GLANCE = """
+import throughtime as tt
+
+model = tt.Regressor(cell="lstm", hidden=32, learner=tt.FPTT(window_length=20, alpha=0.1),
+                     optimizer=tt.Adam(rate=1e-3, clip=1.0), epochs=5, batch=16, seed=1)
+model.fit(X, y, validation=(Xv, yv))   # X [steps, features], [sequences, steps, features] or a list of recordings
+model.history_.plot()
+
+for x, target in sensor:               # goes on where fit ended, for ever, in constant memory
+    guess = model.predict_one(x)       # x: dict, array or number; changes nothing
+    model.learn_one(x, target)
+
+mine = tt.from_torch(net.lstm, head=net.out, loss="regression")   # torch.nn modules, trained elsewhere
+mine.set_params(learner=tt.FPTT(windows=20, alpha=0.5), epochs=3).fit(X, y)
+mine.to_torch(net.lstm, head=net.out)                             # and back into them
+
+found = tt.diagnose(model, X, y)       # how far back gradients reach
+found.truncation(bias=0.1); found.plot()
+"""
+
+
+def test_all_of_it_at_a_glance(pyplot):
+    t = np.arange(600)
+    X, y = np.sin(0.1 * t)[:, None].astype(np.float32), np.sin(0.1 * (t + 1)).astype(np.float32)
+    net = torch.nn.Module()
+    net.lstm, net.out = modules("LSTM", 1, 1, 16, 1)
+    names = {"X": X[:500], "y": y[:500], "Xv": X[500:], "yv": y[500:], "sensor": list(zip(X[500:], y[500:])), "net": net}
+
+    def error():
+        with torch.no_grad():
+            return float(((net.out(net.lstm(torch.from_numpy(X[None]))[0])[0, :, 0] - torch.from_numpy(y)) ** 2).mean())
+
+    before = error()
+    exec(AT_A_GLANCE, names)
+    assert error() < before and names["found"].truncation(bias=0.1) > 0 and abs(names["guess"]) < 2

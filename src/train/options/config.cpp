@@ -131,6 +131,7 @@ RunConfig parse_config(const std::string& text, const std::string& where) {
   if (const auto arms = document.find(arm_key); arms != document.end())
     refuse("config", "{}: there are no arms here; throughtime train runs them", at_line(where, arms->first.source()));
   assign_tables(config, document, where);
+  check_together(config, where);
   return config;
 }
 

@@ -20,6 +20,7 @@ class RunningScales {
   void add(std::span<const float> values);
   float scaled(std::size_t column, double value) const;
   double undone(std::size_t column, double value) const;
+  std::size_t columns() const { return columns_.size(); }
   double mean(std::size_t column) const { return columns_[column].scale.mean; }
   double deviation(std::size_t column) const { return columns_[column].scale.deviation(); }
   void archive(Archive& archive);

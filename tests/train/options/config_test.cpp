@@ -187,6 +187,8 @@ TEST(Config, ListsMustFitTheLayers) {
   EXPECT_REFUSED(load_config(file.path(), {}),
                  "model.hidden must have one entry, or one for each of the 3 layers (model.layers), got 2");
   EXPECT_REFUSED(load_config(file.path(), {"model.hidden=8", "model.cell=[]"}), "model.cell must have one entry");
+  EXPECT_REFUSED(parse("[model]\nlayers = 3\ncell = ['lstm', 'gru']\n"), "run.toml: model.cell must have one entry");
+  EXPECT_REFUSED(parse("[model]\nhidden = [3, 4]\n"), "run.toml: model.hidden must have one entry");
 }
 
 TEST(Config, ResolvedTextReadsBackAsTheSameConfiguration) {
