@@ -7,6 +7,7 @@
 
 #include "terminal.h"
 #include "throughtime/error.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -156,6 +157,7 @@ void evaluate_dynamically(const EvaluatedRun& asked, const DynamicArguments& arg
   require_data(run, asked, arguments.tune);
   collect(run);
   const Compared result = compare(run, asked, arguments);
+  say_weights(asked.run, asked.best);
   if (asked.json) return show("{}\n", compared_json(asked, config, result).dump());
   if (!result.trials.empty()) show_trials(result);
   show_scores(asked, config, result);

@@ -16,6 +16,7 @@
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/session.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -25,7 +26,7 @@ struct EvaluateArguments {
   std::string split = "test";
   std::string data;
   std::vector<std::string> overrides;
-  bool best = false;
+  WeightChoice weights;
   bool json = false;
   DynamicArguments dynamic;
 };
@@ -99,10 +100,11 @@ std::string score_text(double value) { return fmt::format("{:.6g}", value); }
 /// "0.93": how much of the naive error is left.
 std::string skill_text(double value, double naive) { return naive > 0 ? fmt::format("{:.3f}", value / naive) : ""; }
 
-nlohmann::ordered_json judged_json(const EvaluateArguments& arguments, const Judged& judged) {
+nlohmann::ordered_json judged_json(const EvaluateArguments& arguments, const Judged& judged, bool best) {
   const Evaluation& evaluation = judged.evaluation;
   nlohmann::ordered_json line = {
-      {"run", arguments.run}, {"split", arguments.split}, {"best", arguments.best}, {"loss", evaluation.loss}};
+      {"run", arguments.run}, {"split", arguments.split}, {"best", best}, {"loss", evaluation.loss}};
+  if (const auto iteration = iteration_of_weights(arguments.run, best)) line["iteration"] = *iteration;
   for (const Score& score : evaluation.scores) line[score.name] = score.value;
   line["baseline"] = judged.baselines.front();
   for (std::size_t i = 0; i < judged.baselines.size(); ++i)
@@ -159,15 +161,16 @@ void show_targets(const Judged& judged) {
 void evaluate(EvaluateArguments arguments) {
   const Split split = split_of(arguments.split);
   if (!arguments.data.empty()) arguments.overrides.push_back("task.data=" + arguments.data);
+  const bool best = choose_weights(arguments.run, arguments.weights);
   if (arguments.dynamic.asked)
-    return evaluate_dynamically(
-        {arguments.run, arguments.split, split, arguments.best, arguments.json, arguments.overrides},
-        arguments.dynamic);
-  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best, arguments.overrides);
+    return evaluate_dynamically({arguments.run, arguments.split, split, best, arguments.json, arguments.overrides},
+                                arguments.dynamic);
+  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, best, arguments.overrides);
   if (!trainer->task().has(split))
     refuse("evaluate", "the task {} has no {} split", trainer->plan().task, arguments.split);
   const Judged judged = judge(*trainer, split);
-  if (arguments.json) return show("{}\n", judged_json(arguments, judged).dump());
+  say_weights(arguments.run, best);
+  if (arguments.json) return show("{}\n", judged_json(arguments, judged, best).dump());
   show_scores(arguments, judged, !judged.rivals.empty());
   if (const Confusion& confusion = judged.evaluation.confusion; !confusion.classes.empty())
     show("\n{}", confusion_table(confusion).text(style_of(STDOUT_FILENO)));
@@ -192,7 +195,7 @@ void add_evaluate_command(CLI::App& app) {
   command->add_option("--set", arguments->overrides, "Where the run's own files lie now: task.series.path=FILE")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  add_weight_options(*command, arguments->weights);
   command->add_flag("--json", arguments->json, "One JSON object instead of a table");
   add_dynamic_options(*command, arguments->dynamic);
   command->callback([arguments] { evaluate(*arguments); });

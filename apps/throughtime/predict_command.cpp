@@ -22,6 +22,7 @@
 #include "train/run/session.h"
 #include "train/run/split_predictions.h"
 #include "train/run/step_source.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -38,7 +39,7 @@ struct PredictArguments {
   std::string data;
   std::vector<std::string> overrides;
   int top = 0;
-  bool best = false;
+  WeightChoice weights;
 
   bool piped() const { return input.empty() || input == "-"; }
 };
@@ -159,8 +160,8 @@ void answer_sequences(const PredictArguments& arguments, const LabelledSequences
   });
 }
 
-void predict_input(const PredictArguments& arguments) {
-  TrainedModel trained(arguments.run, arguments.best);
+void predict_input(const PredictArguments& arguments, bool best) {
+  TrainedModel trained(arguments.run, best);
   Predictor predictor(trained);
   const TaskType& task = find_task(trained.config().task.name);
   if (task.read_sequences != nullptr && !arguments.piped() && arguments.input_format.empty())
@@ -170,6 +171,7 @@ void predict_input(const PredictArguments& arguments) {
   const AnswerFormat format = answer_format_of(arguments, input);
   check_output(arguments, format);
   const std::unique_ptr<StepSource> steps = open_input(arguments, trained.config(), predictor, input);
+  if (arguments.piped()) say_weights(arguments.run, best);  // whoever types wants to know it before the answers
   if (!is_lines(format)) return answer_numbers(arguments, *steps, predictor, format);
   if (input == StepFormat::events && arguments.top == 0)
     return answer_events(arguments, trained.config(), *steps, predictor, format);
@@ -177,7 +179,7 @@ void predict_input(const PredictArguments& arguments) {
 }
 
 /// The run's own data: row, truth and forecast of every step that carries a loss.
-void predict_own(const PredictArguments& arguments) {
+void predict_own(const PredictArguments& arguments, bool best) {
   if (!arguments.input.empty() || !arguments.input_format.empty() || arguments.top > 0)
     refuse(speaker, "--split reads the data of the run: no file, --input-format or --top beside it");
   const Split split = choice_of<Split>(arguments.split, speaker, "split");
@@ -185,7 +187,7 @@ void predict_own(const PredictArguments& arguments) {
   check_output(arguments, format);
   std::vector<std::string> overrides = arguments.overrides;
   if (!arguments.data.empty()) overrides.push_back("task.data=" + arguments.data);
-  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best, overrides);
+  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, best, overrides);
   const Model& model = trainer->engine().model();
   const ModelNames meanings = model_names(trainer->plan().task, RunDirectory(arguments.run).task().string(), model);
   const ForecastCells cells(trainer->config(), model, meanings);
@@ -227,14 +229,16 @@ void predict_own(const PredictArguments& arguments) {
 
 void predict(const PredictArguments& arguments) {
   if (RunDirectory(arguments.run).is_stream()) {
-    if (arguments.top > 0 || arguments.best || !arguments.split.empty() || !arguments.output.empty())
-      refuse(speaker, "--top, --best, --split and --output are not for runs of throughtime stream");
+    if (arguments.top > 0 || arguments.weights.asked() || !arguments.split.empty() || !arguments.output.empty())
+      refuse(speaker, "--top, --best, --last, --split and --output are not for runs of throughtime stream");
     return predict_stream(arguments.run, arguments.input, arguments.input_format, arguments.format);
   }
-  if (!arguments.split.empty()) return predict_own(arguments);
-  if (!arguments.data.empty() || !arguments.overrides.empty())
+  const bool own = !arguments.split.empty();
+  if (!own && (!arguments.data.empty() || !arguments.overrides.empty()))
     refuse(speaker, "--data and --set say where the data of --split lies");
-  predict_input(arguments);
+  const bool best = choose_weights(arguments.run, arguments.weights);
+  own ? predict_own(arguments, best) : predict_input(arguments, best);
+  if (own || !arguments.piped()) say_weights(arguments.run, best);
 }
 
 }  // namespace
@@ -259,7 +263,7 @@ void add_predict_command(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_option("--top", arguments->top, "Only the most probable classes")->check(CLI::NonNegativeNumber);
-  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  add_weight_options(*command, arguments->weights);
   command->callback([arguments] { predict(*arguments); });
 }
 

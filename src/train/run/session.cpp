@@ -271,10 +271,17 @@ ImportShare replace_parameters(const std::filesystem::path& run, const TensorFil
                   imported(weights, share, checkpoint ? &*checkpoint : nullptr));
   RecordLengths lengths;
   if (checkpoint) lengths = load_state(*checkpoint, [&](Archive& archive) { trainer.archive_progress(archive); });
+  trainer.forget_best();
   RunLog log(directory.log());
   Recorder(directory, trainer, lengths, log).save_checkpoint(false, nullptr);
+  directory.checkpoints().forget_best();
   log.line(fmt::format("weights were imported at iteration {}: {}", trainer.iteration(), share.text()));
   return share;
+}
+
+bool takes_best(const std::filesystem::path& run, Checkpoint checkpoint) {
+  if (checkpoint != Checkpoint::chosen) return checkpoint == Checkpoint::best;
+  return std::filesystem::exists(RunDirectory(run).checkpoints().best());
 }
 
 TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {

@@ -446,6 +446,11 @@ void Trainer::archive_progress(Archive& archive) {
   archive_counts(archive);
 }
 
+void Trainer::forget_best() {
+  best_validation_.reset();
+  without_better_ = 0;
+}
+
 void Trainer::archive_counts(Archive& archive) {
   const Archive::Scope scope(archive, "trainer");
   archive.integer("iteration", iteration_);
