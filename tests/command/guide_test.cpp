@@ -16,6 +16,7 @@ using testing::Guide;
 using testing::Outcome;
 using testing::read_guide;
 using testing::text_of;
+using testing::words_without_numbers;
 using testing::write_text;
 
 std::vector<std::string> guides() {
@@ -40,11 +41,19 @@ class Guides : public testing::CommandTest, public ::testing::WithParamInterface
     ASSERT_FALSE(guide.commands.empty());
     const bool pictures = typed("command -v gnuplot").code == 0;
     for (const auto& [name, text] : guide.files) write_text(path(name), text);
-    for (const std::string& command : guide.commands) {
+    std::string printed;
+    for (std::size_t i = 0; i < guide.commands.size(); ++i) {
+      const std::string& command = guide.commands[i];
       const bool draws = command.find("--svg") != std::string::npos || command.find("--png") != std::string::npos;
       if (draws && !pictures) continue;
       const Outcome outcome = typed(command);
       ASSERT_EQ(outcome.code, 0) << command << "\n" << outcome.out << outcome.err;
+      printed += outcome.out + outcome.err;
+      for (const auto& [commands, text] : guide.shown) {
+        if (commands != i + 1) continue;
+        for (const std::string& word : words_without_numbers(text))
+          EXPECT_NE(printed.find(word), std::string::npos) << word << " of\n" << text << "is not in\n" << printed;
+      }
     }
   }
 };
@@ -87,6 +96,10 @@ TEST(ReadGuide, FindsFilesAndCommands) {
   EXPECT_EQ(guide.files[0].first, "own.toml");
   EXPECT_EQ(guide.files[0].second, "a = 1\n");
   EXPECT_EQ(guide.commands, (std::vector<std::string>{"first   part", "second", "third"}));
+  ASSERT_EQ(guide.shown.size(), 1u);
+  EXPECT_EQ(guide.shown[0].commands, 2u);
+  EXPECT_EQ(guide.shown[0].text, "not a command\n");
+  EXPECT_EQ(words_without_numbers("mse 0.5 x naive"), (std::vector<std::string>{"mse", "x", "naive"}));
   EXPECT_TRUE(read_guide("no blocks\n").commands.empty());
 }
 
