@@ -107,33 +107,49 @@ void answer_steps(StepSource& steps, Predictor& predictor,
   }
 }
 
+/// Lines of answers below their header, which is written with the first of them: a file that is refused at its own
+/// header leaves nothing. Whoever feeds a pipe sees it at once.
+void write_answers(const PredictArguments& arguments, const std::string& header, StepSource& steps,
+                   Predictor& predictor,
+                   const std::function<std::string(const Step&, const std::vector<double>&)>& line) {
+  const bool at_once = arguments.piped();
+  write_lines(arguments, at_once, [&](const auto& put) {
+    bool begun = false;
+    const auto begin = [&] {
+      if (!begun) put(header);
+      begun = true;
+    };
+    if (at_once) begin();
+    answer_steps(
+        steps, predictor,
+        [&](const Step& step, const std::vector<double>& predictions) {
+          begin();
+          put(line(step, predictions));
+        },
+        [&] {
+          begin();
+          put("\n");
+        });
+    begin();
+  });
+}
+
 /// For each event the time at which the next one is expected, and its most likely mark.
 void answer_events(const PredictArguments& arguments, const RunConfig& config, StepSource& steps, Predictor& predictor,
                    AnswerFormat format) {
   const ForecastCells cells(config, predictor.model(), predictor.names());
   const CellLines lines({"time", "next_time", "next_mark", "probability"}, format);
-  write_lines(arguments, false, [&](const auto& put) {
-    put(lines.header());
-    answer_steps(
-        steps, predictor,
-        [&](const Step& step, const std::vector<double>& predictions) {
-          const std::vector<Cell> next = cells.forecast(predictions);  // mark, probability, interval
-          put(lines.line({step.time, step.time + std::get<double>(next[2]), next[0], next[1]}));
-        },
-        [&] { put("\n"); });
+  write_answers(arguments, lines.header(), steps, predictor, [&](const Step& step, const std::vector<double>& numbers) {
+    const std::vector<Cell> next = cells.forecast(numbers);  // mark, probability, interval
+    return lines.line({step.time, step.time + std::get<double>(next[2]), next[0], next[1]});
   });
 }
 
 void answer_lines(const PredictArguments& arguments, StepSource& steps, Predictor& predictor, AnswerFormat format) {
   const AnswerWriter answers(predictor, format == AnswerFormat::jsonl ? LineFormat::jsonl : LineFormat::csv,
                              arguments.top);
-  const bool at_once = arguments.piped();  // whoever feeds a pipe waits for the answer
-  write_lines(arguments, at_once, [&](const auto& put) {
-    put(answers.header());
-    answer_steps(
-        steps, predictor, [&](const Step&, const std::vector<double>& predictions) { put(answers.line(predictions)); },
-        [&] { put("\n"); });
-  });
+  write_answers(arguments, answers.header(), steps, predictor,
+                [&](const Step&, const std::vector<double>& predictions) { return answers.line(predictions); });
 }
 
 void answer_numbers(const PredictArguments& arguments, StepSource& steps, Predictor& predictor, AnswerFormat format) {

@@ -311,6 +311,16 @@ TEST_F(Predict, ATruthIsAsTheFileHasIt) {
   EXPECT_NE(test.out.find("\n0,236.97,"), std::string::npos) << test.out.substr(0, 200);
 }
 
+TEST_F(Predict, AFileThatIsRefusedAtItsHeaderLeavesNothing) {
+  write_text(path("dated.csv"), dated_table());
+  train(series_config("dated.csv"), "dated");
+  write_text(path("other.csv"), "level,flux\n1,2\n");
+  expect_refusal(run("predict runs/dated other.csv"), "there is no column 'flow'");
+  write_text(path("header.csv"), "level,flow\n");
+  const Outcome alone = run("predict runs/dated header.csv");
+  EXPECT_EQ(alone.out, "level,flow\n") << "no steps, no answers: " << alone.err;
+}
+
 TEST_F(Predict, LinesThatAreNoJsonAreNamed) {
   write_text(path("dated.csv"), dated_table());
   train(series_config("dated.csv"), "dated");
