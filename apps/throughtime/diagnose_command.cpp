@@ -17,6 +17,7 @@
 #include "train/diagnose/diagnosis.h"
 #include "train/options/config.h"
 #include "train/run/session.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -25,7 +26,7 @@ struct DiagnoseArguments {
   std::string what;
   std::string arm;
   std::vector<std::string> overrides;
-  bool best = false;
+  WeightChoice weights;
   bool json = false;
   std::string svg;
   DiagnosisRequest request;
@@ -38,7 +39,7 @@ std::unique_ptr<Trainer> open_stream(const DiagnoseArguments& arguments, const s
     refuse("diagnose",
            "{} learned from a stream, whose rows were not kept; name a file of such rows: --set task.series.path=FILE",
            arguments.what);
-  const TensorFile file = load_checkpoint(arguments.what, arguments.best);
+  const TensorFile file = load_checkpoint(arguments.what, arguments.weights.best);
   auto trainer = std::make_unique<Trainer>(config);
   LoadingArchive(file).parameters(trainer->engine(), trainer->parameters());
   return trainer;
@@ -53,8 +54,9 @@ std::unique_ptr<Trainer> open_trainer(DiagnoseArguments& arguments) {
   if (!std::filesystem::is_directory(arguments.what))
     return std::make_unique<Trainer>(load_config(arguments.what, rest, arguments.arm));
   if (!arguments.arm.empty()) refuse("diagnose", "--arm is for configurations; {} is a run", arguments.what);
-  return RunDirectory(arguments.what).is_stream() ? open_stream(arguments, rest)
-                                                  : open_run(arguments.what, arguments.best, rest);
+  return RunDirectory(arguments.what).is_stream()
+             ? open_stream(arguments, rest)
+             : open_run(arguments.what, choose_weights(arguments.what, arguments.weights), rest);
 }
 
 std::string share_text(double value) { return std::isfinite(value) ? fmt::format("{:.3g}", value) : "unbounded"; }
@@ -121,6 +123,8 @@ void diagnose_command(DiagnoseArguments& arguments) {
   const Diagnosis diagnosis = diagnose(*trainer, arguments.request);
   const std::string& name = trainer->plan().name;
   if (!arguments.svg.empty()) write_output(arguments.svg, diagnosis_svg(diagnosis, name));
+  if (std::filesystem::is_directory(arguments.what))
+    say_weights(arguments.what, choose_weights(arguments.what, arguments.weights));
   if (arguments.json) {
     show("{}\n", diagnosis_json(diagnosis, name));
   } else {
@@ -137,7 +141,7 @@ void add_diagnose_command(CLI::App& app) {
       ->required();
   command->add_option("--arm", arguments->arm, "The arm of a configuration that has several");
   command->add_option("--set", arguments->overrides, "key=value over the configuration's");
-  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  add_weight_options(*command, arguments->weights);
   command->add_option("--positions", arguments->request.positions, "S, random places of the training data")
       ->check(CLI::Range(1, 65536));
   command->add_option("--lags", arguments->request.lags, "R, the largest lag")->check(CLI::Range(2, 1'000'000));

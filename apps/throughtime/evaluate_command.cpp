@@ -12,6 +12,7 @@
 #include "dynamic_command.h"
 #include "terminal.h"
 #include "train/run/judged.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 struct EvaluateArguments {
   EvaluationRequest request;
   std::string data;
+  WeightChoice weights;
   bool json = false;
   DynamicArguments dynamic;
 };
@@ -99,9 +101,11 @@ void show_targets(const Judged& judged) {
 void evaluate(EvaluateArguments arguments) {
   EvaluationRequest& request = arguments.request;
   if (!arguments.data.empty()) request.overrides.push_back("task.data=" + arguments.data);
+  request.checkpoint = checkpoint_of(arguments.weights);
   if (arguments.dynamic.asked) return evaluate_dynamically(request, arguments.dynamic, arguments.json);
   const std::unique_ptr<Trainer> trainer = open_for(request);
   const Judged judged = judge(*trainer, request);
+  say_weights(request.run, request.best());
   if (arguments.json) return show("{}\n", judged_json(request, judged));
   show_scores(request, judged, !judged.rivals.empty());
   if (const Confusion& confusion = judged.evaluation.confusion; !confusion.classes.empty())
@@ -127,7 +131,7 @@ void add_evaluate_command(CLI::App& app) {
   command->add_option("--set", arguments->request.overrides, "Where the run's own files lie now: task.series.path=FILE")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_flag("--best", arguments->request.best, "The checkpoint that was best on validation, not the last");
+  add_weight_options(*command, arguments->weights);
   command->add_flag("--json", arguments->json, "One JSON object instead of a table");
   add_dynamic_options(*command, arguments->dynamic);
   command->callback([arguments] { evaluate(*arguments); });

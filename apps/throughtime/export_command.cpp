@@ -10,6 +10,7 @@
 #include "train/checkpoint/checkpoint.h"
 #include "train/run/environment.h"
 #include "train/run/trained_model.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -18,13 +19,14 @@ struct ExportArguments {
   std::string run;
   std::string format = "safetensors";
   std::string output;
-  bool best = false;
+  WeightChoice weights;
   bool strip_prefix = false;
 };
 
 void write_weights(const ExportArguments& arguments) {
   if (arguments.format != "safetensors") refuse_unknown("export", "format", arguments.format, {"safetensors"});
-  TrainedModel trained(arguments.run, arguments.best);
+  const bool best = choose_weights(arguments.run, arguments.weights);
+  TrainedModel trained(arguments.run, best);
   const std::vector<double> values = trained.engine().read(trained.parameters());
   TensorFile file;
   file.metadata = {{"format", "pt"}, {version_key, version()}, {config_key, resolved_config(trained.config())}};
@@ -36,6 +38,7 @@ void write_weights(const ExportArguments& arguments) {
                                         std::span(values).subspan(block.offset, block.size())));
   }
   write_output(arguments.output, [&](OutputFile& out) { write_tensors(out, file); });
+  say_weights(arguments.run, best);
 }
 
 }  // namespace
@@ -46,7 +49,7 @@ void add_export_command(CLI::App& app) {
   command->add_option("run", arguments->run, "Directory of the run")->required();
   command->add_option("--format", arguments->format, "safetensors")->capture_default_str();
   command->add_option("-o,--output", arguments->output, "File to write")->required();
-  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  add_weight_options(*command, arguments->weights);
   command->add_flag("--strip-prefix", arguments->strip_prefix,
                     "Only the recurrent layers, named as torch.nn.LSTM names them");
   command->callback([arguments] { write_weights(*arguments); });

@@ -22,6 +22,7 @@
 #include "train/run/session.h"
 #include "train/run/split_predictions.h"
 #include "train/run/step_source.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -38,7 +39,7 @@ struct PredictArguments {
   std::string data;
   std::vector<std::string> overrides;
   int top = 0;
-  bool best = false;
+  WeightChoice weights;
 
   bool piped() const { return input.empty() || input == "-"; }
 };
@@ -106,33 +107,49 @@ void answer_steps(StepSource& steps, Predictor& predictor,
   }
 }
 
+/// Lines of answers below their header, which is written with the first of them: a file that is refused at its own
+/// header leaves nothing. Whoever feeds a pipe sees it at once.
+void write_answers(const PredictArguments& arguments, const std::string& header, StepSource& steps,
+                   Predictor& predictor,
+                   const std::function<std::string(const Step&, const std::vector<double>&)>& line) {
+  const bool at_once = arguments.piped();
+  write_lines(arguments, at_once, [&](const auto& put) {
+    bool begun = false;
+    const auto begin = [&] {
+      if (!begun) put(header);
+      begun = true;
+    };
+    if (at_once) begin();
+    answer_steps(
+        steps, predictor,
+        [&](const Step& step, const std::vector<double>& predictions) {
+          begin();
+          put(line(step, predictions));
+        },
+        [&] {
+          begin();
+          put("\n");
+        });
+    begin();
+  });
+}
+
 /// For each event the time at which the next one is expected, and its most likely mark.
 void answer_events(const PredictArguments& arguments, const RunConfig& config, StepSource& steps, Predictor& predictor,
                    AnswerFormat format) {
   const ForecastCells cells(config, predictor.model(), predictor.names());
   const CellLines lines({"time", "next_time", "next_mark", "probability"}, format);
-  write_lines(arguments, false, [&](const auto& put) {
-    put(lines.header());
-    answer_steps(
-        steps, predictor,
-        [&](const Step& step, const std::vector<double>& predictions) {
-          const std::vector<Cell> next = cells.forecast(predictions);  // mark, probability, interval
-          put(lines.line({step.time, step.time + std::get<double>(next[2]), next[0], next[1]}));
-        },
-        [&] { put("\n"); });
+  write_answers(arguments, lines.header(), steps, predictor, [&](const Step& step, const std::vector<double>& numbers) {
+    const std::vector<Cell> next = cells.forecast(numbers);  // mark, probability, interval
+    return lines.line({step.time, step.time + std::get<double>(next[2]), next[0], next[1]});
   });
 }
 
 void answer_lines(const PredictArguments& arguments, StepSource& steps, Predictor& predictor, AnswerFormat format) {
   const AnswerWriter answers(predictor, format == AnswerFormat::jsonl ? LineFormat::jsonl : LineFormat::csv,
                              arguments.top);
-  const bool at_once = arguments.piped();  // whoever feeds a pipe waits for the answer
-  write_lines(arguments, at_once, [&](const auto& put) {
-    put(answers.header());
-    answer_steps(
-        steps, predictor, [&](const Step&, const std::vector<double>& predictions) { put(answers.line(predictions)); },
-        [&] { put("\n"); });
-  });
+  write_answers(arguments, answers.header(), steps, predictor,
+                [&](const Step&, const std::vector<double>& predictions) { return answers.line(predictions); });
 }
 
 void answer_numbers(const PredictArguments& arguments, StepSource& steps, Predictor& predictor, AnswerFormat format) {
@@ -159,8 +176,8 @@ void answer_sequences(const PredictArguments& arguments, const LabelledSequences
   });
 }
 
-void predict_input(const PredictArguments& arguments) {
-  TrainedModel trained(arguments.run, arguments.best);
+void predict_input(const PredictArguments& arguments, bool best) {
+  TrainedModel trained(arguments.run, best);
   Predictor predictor(trained);
   const TaskType& task = find_task(trained.config().task.name);
   if (task.read_sequences != nullptr && !arguments.piped() && arguments.input_format.empty())
@@ -170,6 +187,7 @@ void predict_input(const PredictArguments& arguments) {
   const AnswerFormat format = answer_format_of(arguments, input);
   check_output(arguments, format);
   const std::unique_ptr<StepSource> steps = open_input(arguments, trained.config(), predictor, input);
+  if (arguments.piped()) say_weights(arguments.run, best);  // whoever types wants to know it before the answers
   if (!is_lines(format)) return answer_numbers(arguments, *steps, predictor, format);
   if (input == StepFormat::events && arguments.top == 0)
     return answer_events(arguments, trained.config(), *steps, predictor, format);
@@ -177,7 +195,7 @@ void predict_input(const PredictArguments& arguments) {
 }
 
 /// The run's own data: row, truth and forecast of every step that carries a loss.
-void predict_own(const PredictArguments& arguments) {
+void predict_own(const PredictArguments& arguments, bool best) {
   if (!arguments.input.empty() || !arguments.input_format.empty() || arguments.top > 0)
     refuse(speaker, "--split reads the data of the run: no file, --input-format or --top beside it");
   const Split split = choice_of<Split>(arguments.split, speaker, "split");
@@ -185,7 +203,7 @@ void predict_own(const PredictArguments& arguments) {
   check_output(arguments, format);
   std::vector<std::string> overrides = arguments.overrides;
   if (!arguments.data.empty()) overrides.push_back("task.data=" + arguments.data);
-  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, arguments.best, overrides);
+  const std::unique_ptr<Trainer> trainer = open_run(arguments.run, best, overrides);
   const Model& model = trainer->engine().model();
   const ModelNames meanings = model_names(trainer->plan().task, RunDirectory(arguments.run).task().string(), model);
   const ForecastCells cells(trainer->config(), model, meanings);
@@ -227,14 +245,16 @@ void predict_own(const PredictArguments& arguments) {
 
 void predict(const PredictArguments& arguments) {
   if (RunDirectory(arguments.run).is_stream()) {
-    if (arguments.top > 0 || arguments.best || !arguments.split.empty() || !arguments.output.empty())
-      refuse(speaker, "--top, --best, --split and --output are not for runs of throughtime stream");
+    if (arguments.top > 0 || arguments.weights.asked() || !arguments.split.empty() || !arguments.output.empty())
+      refuse(speaker, "--top, --best, --last, --split and --output are not for runs of throughtime stream");
     return predict_stream(arguments.run, arguments.input, arguments.input_format, arguments.format);
   }
-  if (!arguments.split.empty()) return predict_own(arguments);
-  if (!arguments.data.empty() || !arguments.overrides.empty())
+  const bool own = !arguments.split.empty();
+  if (!own && (!arguments.data.empty() || !arguments.overrides.empty()))
     refuse(speaker, "--data and --set say where the data of --split lies");
-  predict_input(arguments);
+  const bool best = choose_weights(arguments.run, arguments.weights);
+  own ? predict_own(arguments, best) : predict_input(arguments, best);
+  if (own || !arguments.piped()) say_weights(arguments.run, best);
 }
 
 }  // namespace
@@ -259,7 +279,7 @@ void add_predict_command(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_option("--top", arguments->top, "Only the most probable classes")->check(CLI::NonNegativeNumber);
-  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  add_weight_options(*command, arguments->weights);
   command->callback([arguments] { predict(*arguments); });
 }
 

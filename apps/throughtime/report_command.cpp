@@ -15,6 +15,7 @@
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/session.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -28,7 +29,7 @@ struct ReportArguments {
   std::string svg, png;        // of plot
   std::string output, format;  // of report
   bool forecast = false;       // of plot, and the next three
-  bool best = false;
+  WeightChoice weights;
   std::string split{split_name(Split::test)};
   std::int64_t rows = 500;
   bool rows_given = false;  // of report
@@ -80,8 +81,11 @@ void write_pngs(const RunForecast& forecast, const std::string& name, const std:
 void plot_forecast(const ReportArguments& arguments) {
   if (arguments.runs.size() != 1) refuse("plot", "--forecast draws one run, got {}", arguments.runs.size());
   const Split split = choice_of<Split>(arguments.split, "plot", "split (--split)");
-  const std::unique_ptr<Trainer> trainer = open_run(arguments.runs.front(), arguments.best);
+  const std::string& run = arguments.runs.front();
+  const bool best = choose_weights(run, arguments.weights);
+  const std::unique_ptr<Trainer> trainer = open_run(run, best);
   const RunForecast forecast = forecast_of(*trainer, split, arguments.rows);
+  say_weights(run, best);
   const std::string name = trainer->plan().name;
   const std::vector<Chart> charts = forecast_charts(forecast, name);
   if (!arguments.svg.empty()) write_output(arguments.svg, stacked_svg(charts));
@@ -139,8 +143,7 @@ void add_plot_command(CLI::App& app) {
       ->check(CLI::Range(0, 1000000000))
       ->type_name("N")
       ->capture_default_str();
-  command->add_flag("--best", arguments->best, "With --forecast: the checkpoint that was best on validation")
-      ->needs(forecast);
+  add_weight_options(*command, arguments->weights, forecast);
   command->add_option("--svg", arguments->svg, "Write the picture here instead")->type_name("FILE");
   command->add_option("--png", arguments->png, "Write the picture here instead")->type_name("FILE");
   command->callback([arguments] { plot(*arguments); });

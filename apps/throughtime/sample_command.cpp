@@ -10,6 +10,7 @@
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/run/sampler.h"
+#include "weight_choice.h"
 
 namespace throughtime {
 namespace {
@@ -19,7 +20,7 @@ struct SampleArguments {
   std::string prompt;
   SamplingOptions options;
   std::int64_t length = 200;
-  bool best = false;
+  WeightChoice weights;
 };
 
 /// The character files of the Penn Treebank hold letters with spaces between them, and `_` for a space: "t h e _ c a
@@ -42,7 +43,8 @@ std::string unspelled(std::string text) {
 
 /// Every token is shown as soon as it is made.
 void sample(const SampleArguments& arguments) {
-  TrainedModel trained(arguments.run, arguments.best);
+  const bool best = choose_weights(arguments.run, arguments.weights);
+  TrainedModel trained(arguments.run, best);
   if (trained.config().task.name != "text")
     refuse("sample", "{} is a run of task.name = \"{}\"; text comes from runs of task.name = \"text\"", arguments.run,
            trained.config().task.name);
@@ -51,6 +53,7 @@ void sample(const SampleArguments& arguments) {
   const auto written = [&](const std::string& text) { return letters ? unspelled(text) : text; };
   Sampler sampler(predictor, text_options(trained.config().task.text), arguments.options);
   std::string last = written(sampler.read(letters ? spelled(arguments.prompt) : arguments.prompt));
+  say_weights(arguments.run, best);
   show("{}", last);
   for (std::int64_t token = 0; token < arguments.length && std::ferror(stdout) == 0; ++token) {
     std::fflush(stdout);
@@ -79,7 +82,7 @@ void add_sample_command(CLI::App& app) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->capture_default_str();
   command->add_option("--seed", arguments->options.seed, "The same seed writes the same text")->capture_default_str();
-  command->add_flag("--best", arguments->best, "The checkpoint that was best on validation, not the last");
+  add_weight_options(*command, arguments->weights);
   command->callback([arguments] { sample(*arguments); });
 }
 

@@ -158,9 +158,10 @@ TT_API int tt_engine_update(int64_t engine, int32_t gradient, double rate, doubl
 TT_API int tt_train(const char* path, const char* assignments, tt_progress progress, void* user, char* directory,
                     size_t capacity, size_t* length);
 /* How good the model of a run is: a JSON object as `throughtime evaluate --json` prints it. `request` is a JSON object
- * or NULL: split (train, validation, test), best (with the best weights), set (a list of "key=value": where files lie
- * now), and dynamic, an object for an evaluation that goes on learning: tune, rate, decay, epsilon, scaling, segment,
- * columns, as the command's options (docs/language-models.md). */
+ * or NULL: split (train, validation, test), best (true: the weights that validation chose; false: the last ones; left
+ * out: the first where there are any), set (a list of "key=value": where files lie now), and dynamic, an object for an
+ * evaluation that goes on learning: tune, rate, decay, epsilon, scaling, segment, columns, as the command's options
+ * (docs/language-models.md). */
 TT_API int tt_evaluate(const char* run, const char* request, char* text, size_t capacity, size_t* length);
 
 #ifdef __cplusplus

@@ -34,14 +34,15 @@ void load_training(const std::string& path, OnlineLearner& learner);
 std::string train_file(const std::string& path, const std::vector<std::string>& overrides = {},
                        const std::string& arm = "");
 
-enum class Checkpoint { last, best };
+/// `best`: the weights that validation chose. `chosen`: those, or the last ones where no validation chose any.
+enum class Checkpoint { chosen, best, last };
 /// What a run has learned.
 struct SavedRun {
   Model model;
   std::vector<double> parameters;  // those that it is judged by: an optimizer's average, where that has begun
   std::string configuration;       // TOML, defaults included
 };
-/// Reads a run directory, and no data. `best`: the checkpoint that validation chose.
-SavedRun load_run(const std::string& directory, Checkpoint checkpoint = Checkpoint::last);
+/// Reads a run directory, and no data.
+SavedRun load_run(const std::string& directory, Checkpoint checkpoint = Checkpoint::chosen);
 
 }  // namespace throughtime

@@ -54,12 +54,14 @@ class Run:
         result: dict[str, Any] = json.loads(path.read_text())
         return result
 
-    def evaluate(self, split: str = "test", best: bool = False, dynamic: bool | Mapping[str, Any] = False,
+    def evaluate(self, split: str = "test", best: bool | None = None, dynamic: bool | Mapping[str, Any] = False,
                  **options: Any) -> dict[str, Any]:
-        """`throughtime evaluate --json`: loss and metrics on a split, "train", "validation" or "test". `best` takes the
-        weights that were best on validation. `dynamic` goes on learning on the way: True, or a dict with settings
+        """`throughtime evaluate --json`: loss and metrics on a split, "train", "validation" or "test". `best`: True takes the
+        weights that validation chose, False the last ones, None the first where there are any. `dynamic` goes on learning on the way: True, or a dict with settings
         (rate, decay, epsilon, scaling, segment, columns, tune). `options` say where files lie now: task__data=FOLDER."""
-        request: dict[str, Any] = {"split": split, "best": bool(best), "set": assignments_of(options)}
+        request: dict[str, Any] = {"split": split, "set": assignments_of(options)}
+        if best is not None:
+            request["best"] = bool(best)
         if dynamic is not False:
             request["dynamic"] = {} if dynamic is True else plain_dict(dynamic)
         result: dict[str, Any] = json.loads(_library.text(_library.library().tt_evaluate, os.fsencode(self.path),

@@ -45,7 +45,7 @@ std::string answer_to(const std::string& run, const Json& document) {
     if (key == "split")
       value.get_to(request.split);
     else if (key == "best")
-      value.get_to(request.best);
+      request.checkpoint = value.get<bool>() ? Checkpoint::best : Checkpoint::last;
     else if (key == "set")
       value.get_to(request.overrides);
     else if (key != "dynamic")

@@ -204,7 +204,7 @@ class TableReader {
   /// What may be wrong with a table of one column, behind `joint`.
   std::string delimiter_hint(std::string_view joint) const {
     const std::string meant = columns_.size() == 1 ? delimiter_in(columns_[0].name, options_.delimiter) : "";
-    return meant.empty() ? "" : fmt::format("{} delimiter = \"{}\"", joint, meant);
+    return meant.empty() ? "" : fmt::format("{} {} = \"{}\"", joint, options_.delimiter_option, meant);
   }
 
   [[noreturn]] void refuse_missing(std::uint64_t line, const Column& column) const {

@@ -11,6 +11,7 @@ namespace throughtime {
 
 struct CsvOptions {
   char delimiter = ',';
+  std::string delimiter_option = "delimiter";  // what its user calls it, for messages
   /// automatic: the first row is one when it holds no number, or a text above a number.
   HeaderLine header = HeaderLine::automatic;
   /// By name, else by number from 0; empty: all numeric ones. The table has them in this order, as they are called

@@ -66,7 +66,9 @@ Steps read_steps(const std::string& path, const std::vector<std::string>& column
     Audio audio = read_wav(path);
     return selected({numbered(elements(audio.channels)), std::move(audio.samples)}, columns, path);
   }
-  CsvTable table = read_csv(path, {.delimiter = format == ".tsv" ? '\t' : delimiter, .columns = columns});
+  CsvTable table = read_csv(path, {.delimiter = format == ".tsv" ? '\t' : delimiter,
+                                   .delimiter_option = "task.sequences.delimiter",
+                                   .columns = columns});
   return {std::move(table.columns), std::move(table.values)};
 }
 

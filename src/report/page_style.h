@@ -27,6 +27,7 @@ th { color: var(--soft); font-weight: 600; white-space: normal; vertical-align: 
 th:first-child, td:first-child { position: sticky; left: 0; z-index: 1; background: var(--paper); border-right: 1px solid var(--line);
   white-space: normal; overflow-wrap: anywhere; min-width: 6rem; max-width: min(18rem, 35vw); }
 td.long { white-space: normal; overflow-wrap: anywhere; min-width: 20em; }
+td.spread { white-space: normal; } td.spread span { white-space: nowrap; }
 details { padding: .5rem .9rem; margin-top: .6rem; } summary { cursor: pointer; }
 dl { display: grid; grid-template-columns: fit-content(50%) 1fr; gap: 0 1.2rem; font: 13px/1.6 ui-monospace, Menlo, Consolas, monospace; }
 dd { margin: 0; } dd, dt { overflow-wrap: anywhere; } dt { color: var(--soft); } mark { background: var(--mark); color: inherit; }

@@ -34,6 +34,7 @@ SeriesTable from_csv(const std::string& path, char delimiter, const SeriesConfig
   std::vector<std::string> needed = config.known;
   if (config.target_path.empty()) needed.insert(needed.end(), config.targets.begin(), config.targets.end());
   CsvTable table = read_csv(path, {.delimiter = delimiter,
+                                   .delimiter_option = "task.series.delimiter",
                                    .header = config.header,
                                    .columns = columns,
                                    .needed = std::move(needed),

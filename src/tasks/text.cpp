@@ -41,6 +41,9 @@ Corpus files_corpus(const TextConfig& config) {
 
 Corpus corpus_of(const TextConfig& config) {
   if (config.corpus == TextCorpus::files) return files_corpus(config);
+  if (!config.files.empty())
+    refuse("text", "task.text.files names {}, but task.text.corpus = \"{}\" does not read it; say corpus = \"files\"",
+           config.files.front(), name_of(config.corpus));
   const bool words = config.unit == TextUnit::word;
   const std::string directory = data_directory(config.data);
   Corpus corpus{.paths = {}, .options = text_options(config)};
@@ -73,6 +76,8 @@ class TextTask final : public ColumnTask {
         published_(config.published_metric) {
     if (published_ && !words_)
       refuse("text", "task.text.published_metric is of words; task.text.unit is '{}'", name_of(config.unit));
+    if (!config.splits.empty() && corpus_.paths.size() > 1)
+      refuse("text", "task.text.splits cuts one file; here {} files are the parts", corpus_.paths.size());
     require_range("text", "task.text.minimum_count", config.minimum_count, 0, 1'000'000'000);
     corpus_.options.minimum_count = elements(config.minimum_count);
     if (config.minimum_count > 0)
@@ -150,7 +155,7 @@ TextOptions text_options(const TextConfig& config) {
 
 void describe(TextConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));
-  list.add("corpus", config.corpus, "which text");
+  list.add("corpus", config.corpus, "which text; `files`: your own");
   list.add("unit", config.unit, "a token is a word or a character");
   list.add("files", config.files, "corpus = files: train, validation and test file; or one file, which `splits` cuts");
   list.add("splits", config.splits, "one file: its shares for train, validation, test; none: 0.9 0.05 0.05",

@@ -1,4 +1,5 @@
-// Every command of every guide is run, in the order of the page, in a directory of its own.
+// Every command of every guide, and of a page that shows some, is run, in the order of the page, in a directory of its
+// own.
 
 #include <gtest/gtest.h>
 
@@ -15,6 +16,7 @@ using testing::Guide;
 using testing::Outcome;
 using testing::read_guide;
 using testing::text_of;
+using testing::words_without_numbers;
 using testing::write_text;
 
 std::vector<std::string> guides() {
@@ -32,26 +34,44 @@ class Guides : public testing::CommandTest, public ::testing::WithParamInterface
     return shell("mkdir -p .bin && ln -sf " THROUGHTIME_COMMAND " .bin/throughtime && PATH=$PWD/.bin:$PATH && " +
                  command);
   }
+
+  /// Of that page.
+  void run_all(const std::string& page) const {
+    const Guide guide = read_guide(text_of(THROUGHTIME_TEST_DIRECTORY "/../" + page));
+    ASSERT_FALSE(guide.commands.empty());
+    const bool pictures = typed("command -v gnuplot").code == 0;
+    for (const auto& [name, text] : guide.files) write_text(path(name), text);
+    std::string printed;
+    for (std::size_t i = 0; i < guide.commands.size(); ++i) {
+      const std::string& command = guide.commands[i];
+      const bool draws = command.find("--svg") != std::string::npos || command.find("--png") != std::string::npos;
+      if (draws && !pictures) continue;
+      const Outcome outcome = typed(command);
+      ASSERT_EQ(outcome.code, 0) << command << "\n" << outcome.out << outcome.err;
+      printed += outcome.out + outcome.err;
+      for (const auto& [commands, text] : guide.shown) {
+        if (commands != i + 1) continue;
+        for (const std::string& word : words_without_numbers(text))
+          EXPECT_NE(printed.find(word), std::string::npos) << word << " of\n" << text << "is not in\n" << printed;
+      }
+    }
+  }
 };
 
-TEST_P(Guides, EveryCommandWorks) {
-  const Guide guide = read_guide(text_of(THROUGHTIME_TEST_DIRECTORY "/../docs/guides/" + GetParam() + ".md"));
-  ASSERT_FALSE(guide.commands.empty());
-  const bool pictures = typed("command -v gnuplot").code == 0;
-  for (const auto& [name, text] : guide.files) write_text(path(name), text);
-  for (const std::string& command : guide.commands) {
-    const bool draws = command.find("--svg") != std::string::npos || command.find("--png") != std::string::npos;
-    if (draws && !pictures) continue;
-    const Outcome outcome = typed(command);
-    ASSERT_EQ(outcome.code, 0) << command << "\n" << outcome.out << outcome.err;
-  }
-}
+TEST_P(Guides, EveryCommandWorks) { run_all("docs/guides/" + GetParam() + ".md"); }
 
 INSTANTIATE_TEST_SUITE_P(All, Guides, ::testing::ValuesIn(guides()), [](const auto& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
+
+/// What a page shows beside the guides.
+class Pages : public Guides {};
+
+TEST_P(Pages, EveryCommandWorks) { run_all("docs/" + GetParam() + ".md"); }
+
+INSTANTIATE_TEST_SUITE_P(All, Pages, ::testing::Values("tasks"));
 
 TEST(ChoosingGuide, ShowsTheFileOfItsExperiment) {
   const std::string root = THROUGHTIME_TEST_DIRECTORY "/../";
@@ -76,6 +96,10 @@ TEST(ReadGuide, FindsFilesAndCommands) {
   EXPECT_EQ(guide.files[0].first, "own.toml");
   EXPECT_EQ(guide.files[0].second, "a = 1\n");
   EXPECT_EQ(guide.commands, (std::vector<std::string>{"first   part", "second", "third"}));
+  ASSERT_EQ(guide.shown.size(), 1u);
+  EXPECT_EQ(guide.shown[0].commands, 2u);
+  EXPECT_EQ(guide.shown[0].text, "not a command\n");
+  EXPECT_EQ(words_without_numbers("mse 0.5 x naive"), (std::vector<std::string>{"mse", "x", "naive"}));
   EXPECT_TRUE(read_guide("no blocks\n").commands.empty());
 }
 

@@ -11,10 +11,25 @@ namespace throughtime::testing {
 struct Guide {
   std::vector<std::pair<std::string, std::string>> files;  // name, text
   std::vector<std::string> commands;
+  struct Shown {
+    std::size_t commands;  // so many of them come before it
+    std::string text;
+  };
+  std::vector<Shown> shown;  // what they print, as the page says
 };
 
+/// The words of a text that has none of the numbers that differ from machine to machine.
+inline std::vector<std::string> words_without_numbers(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream all(text);
+  for (std::string word; all >> word;)
+    if (word.find_first_of("0123456789") == std::string::npos) words.push_back(word);
+  return words;
+}
+
 /// Reads a guide in Markdown. A block that is fenced with ```toml NAME, or any language and a NAME, is a file; the
-/// lines of a block ```sh are commands (one that ends with \ goes on in the next line). Other blocks are for reading.
+/// lines of a block ```sh are commands (one that ends with \ goes on in the next line). A block ```text, or one that
+/// says nothing, shows what the commands before it print.
 inline Guide read_guide(const std::string& markdown) {
   Guide guide;
   std::istringstream text(markdown);
@@ -37,6 +52,8 @@ inline Guide read_guide(const std::string& markdown) {
         command.clear();
       }
     }
+    if (inside && name.empty() && (language == "text" || language.empty()))
+      guide.shown.push_back({guide.commands.size(), block});
     inside = !inside;
     std::istringstream fence(line.substr(3));
     language.clear(), name.clear(), block.clear();

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -299,6 +300,35 @@ TEST_F(Predict, AudioComesOutAsAudioWhateverItsLength) {
   write_text(path("cut.wav"), wav_of(values).substr(0, 100000));
   expect_refusal(run("predict runs/audio cut.wav -o cut_out.wav"), "the file ends within its numbers");
   EXPECT_FALSE(std::filesystem::exists(path("cut_out.wav")));
+}
+
+TEST_F(Predict, ATruthIsAsTheFileHasIt) {
+  std::string text = "level\n";
+  for (int i = 0; i < 120; ++i) text += fmt::format("{}.{:02}\n", 230 + i % 7, i);
+  write_text(path("levels.csv"), text);
+  train(series_config("levels.csv"), "levels");
+  const Outcome test = run("predict runs/levels --split test");
+  EXPECT_NE(test.out.find("\n0,236.97,"), std::string::npos) << test.out.substr(0, 200);
+}
+
+TEST_F(Predict, AFileThatIsRefusedAtItsHeaderLeavesNothing) {
+  write_text(path("dated.csv"), dated_table());
+  train(series_config("dated.csv"), "dated");
+  write_text(path("other.csv"), "level,flux\n1,2\n");
+  expect_refusal(run("predict runs/dated other.csv"), "there is no column 'flow'");
+  write_text(path("header.csv"), "level,flow\n");
+  const Outcome alone = run("predict runs/dated header.csv");
+  EXPECT_EQ(alone.out, "level,flow\n") << "no steps, no answers: " << alone.err;
+}
+
+TEST_F(Predict, LinesThatAreNoJsonAreNamed) {
+  write_text(path("dated.csv"), dated_table());
+  train(series_config("dated.csv"), "dated");
+  const auto refusal = [&](const std::string& line) { return answer("dated", line, "--format jsonl").err; };
+  EXPECT_NE(refusal("1,2\n").find("line 1: '1,2' is no JSON; --input-format csv reads numbers between commas"),
+            std::string::npos)
+      << refusal("1,2\n");
+  EXPECT_NE(refusal("[1, 2]\n{\"x\": 1}\n").find("line 2: '{\"x\": 1}' has no \"input\""), std::string::npos);
 }
 
 TEST_F(Predict, ASplitHasRowTruthAndForecast) {

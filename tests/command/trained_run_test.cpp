@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -33,13 +34,68 @@ TEST_F(TrainedRun, EvaluatesWhatTrainingSaid) {
   config_file(tiny);
   const Outcome trained = run("train --quiet tiny.toml --json --set train.evaluate_every=5");
   const nlohmann::json result = nlohmann::json::parse(trained.out);
-  const nlohmann::json last = nlohmann::json::parse(run("evaluate runs/tiny --json").out);
+  const nlohmann::json last = nlohmann::json::parse(run("evaluate runs/tiny --last --json").out);
   EXPECT_EQ(last.at("loss"), result.at("metrics").at("test_loss"));
   const nlohmann::json best = nlohmann::json::parse(run("evaluate runs/tiny --best --split validation --json").out);
   EXPECT_EQ(best.at("loss"), result.at("best").at("validation_loss"));
   EXPECT_NE(run("evaluate runs/tiny").out.find("mse"), std::string::npos);
   expect_refusal(run("evaluate runs/tiny --split tset"), "did you mean 'test'?");
   expect_refusal(run("evaluate runs/none"), "no such directory");
+}
+
+TEST_F(TrainedRun, TakesTheWeightsThatValidationChose) {
+  config_file(tiny);
+  const Outcome trained =
+      run("train --quiet tiny.toml --json --set train.evaluate_every=2 --set optimizer.rate=0.5 --set train.seed=3");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const nlohmann::json result = nlohmann::json::parse(trained.out);
+  const int chosen = result.at("best").at("iteration");
+  ASSERT_LT(chosen, 20) << "else the test shows nothing";
+  const auto evaluated = [&](const std::string& flag) {
+    return nlohmann::json::parse(run("evaluate runs/tiny --json" + flag).out);
+  };
+  EXPECT_EQ(evaluated(""), evaluated(" --best"));
+  EXPECT_EQ(evaluated("").at("iteration"), chosen);
+  EXPECT_EQ(evaluated("").at("best"), true);
+  EXPECT_EQ(evaluated("").at("loss"), result.at("best").at("test_loss"));
+  EXPECT_EQ(evaluated(" --last").at("iteration"), 20);
+  EXPECT_EQ(evaluated(" --last").at("loss"), result.at("metrics").at("test_loss"));
+  EXPECT_EQ(run("evaluate runs/tiny").err,
+            fmt::format("weights: those that validation chose, of iteration {}; --last takes the last ones, of "
+                        "iteration 20\n",
+                        chosen));
+  EXPECT_EQ(run("evaluate runs/tiny --last").err,
+            fmt::format("weights: the last ones, of iteration 20; validation chose others, of iteration {}\n", chosen));
+  write_text(path("steps.csv"), "0.5,0\n0.25,1\n0.75,1\n");
+  for (const char* command : {"predict runs/tiny steps.csv", "predict runs/tiny --split test",
+                              "diagnose runs/tiny --json --lags 2 --set learner.adaptive_tbptt.burn_in=1"}) {
+    const Outcome usual = run(command), best = run(std::string(command) + " --best");
+    EXPECT_EQ(usual.code, 0) << command << usual.err;
+    EXPECT_NE(usual.err.find("weights: those that validation chose"), std::string::npos) << command << usual.err;
+    EXPECT_EQ(usual.out, best.out) << command;
+  }
+  EXPECT_NE(run("predict runs/tiny steps.csv").out, run("predict runs/tiny steps.csv --last").out);
+  EXPECT_EQ(
+      run("export runs/tiny -o usual; " THROUGHTIME_COMMAND " export runs/tiny --best -o best; " THROUGHTIME_COMMAND
+          " export runs/tiny --last -o last; cmp usual best && ! cmp -s best last")
+          .code,
+      0);
+  expect_refusal(run("evaluate runs/tiny --best --last"), "--best excludes --last");
+}
+
+TEST_F(TrainedRun, ImportedWeightsTakeThePlaceOfThoseThatValidationChose) {
+  config_file(tiny);
+  ASSERT_EQ(run("train --quiet tiny.toml --set train.evaluate_every=5").code, 0);
+  ASSERT_EQ(run("train --quiet tiny.toml --set run.name=other --set optimizer.rate=0.05").code, 0);
+  ASSERT_EQ(run("export runs/other -o a.safetensors").code, 0);
+  ASSERT_EQ(run("import runs/tiny a.safetensors").code, 0);
+  const Outcome imported = run("evaluate runs/tiny");
+  EXPECT_EQ(imported.out, run("evaluate runs/other").out);
+  EXPECT_EQ(imported.err, "weights: the last ones, of iteration 20; no validation chose any\n");
+  expect_refusal(run("evaluate runs/tiny --best"), "has no best checkpoint");
+  const Outcome on = run("train --quiet --json --resume runs/tiny --set train.iterations=25");
+  ASSERT_EQ(on.code, 0) << on.err;
+  EXPECT_EQ(nlohmann::json::parse(on.out).at("best").at("iteration"), 25) << "the first validation since";
 }
 
 TEST_F(TrainedRun, EverySplitIsEvaluatedWithItsOwnBaseline) {

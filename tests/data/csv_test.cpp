@@ -104,6 +104,8 @@ TEST(Csv, SaysWhichDelimiterIsMeant) {
                  "no column holds numbers; is ',' the right delimiter? Say delimiter = \";\"");
   EXPECT_REFUSED(read("date;a\nmonday;2,5\n"), "file:2: the row has 2 fields instead of 1; say delimiter = \";\"");
   EXPECT_REFUSED(read("date\ta\nmonday\t2,5\n"), "say delimiter = \"tab\"");
+  EXPECT_REFUSED(read("date\ta\nmonday\t2,5\n", {.delimiter_option = "task.series.delimiter"}),
+                 "say task.series.delimiter = \"tab\"");
   EXPECT_REFUSED(read("date,a\nmonday,tuesday\n", {.delimiter = ';'}), "Say delimiter = \",\"");
 }
 

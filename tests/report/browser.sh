@@ -50,7 +50,7 @@ head = "quantile"
 [optimizer]
 rate = 0.01
 TOML
-train wave "$work/wave.toml" "${small[@]}"
+for seed in 1 2 3; do train wave-of-the-sea-$seed "$work/wave.toml" "${small[@]}" train.seed=$seed; done
 # Classes.
 awk -v OFS=, 'BEGIN { print "id,x,label"; for (n = 0; n < 60; ++n) for (t = 0; t < 8; ++t)
   print n, (n % 3 - 1) * t + sin(n + t), n % 3 == 0 ? "falls" : n % 3 == 1 ? "stays where it is" : "rises" }' \

@@ -39,8 +39,10 @@ TEST(Page, HasResultsComparisonsCostsDifferencesAndConfigurations) {
   ScratchDirectory scratch;
   const std::string html = html_of(make_report(some_groups(scratch), {.title = "Two learners"}));
   EXPECT_NE(html.find("<title>Two learners</title>"), std::string::npos);
-  EXPECT_NE(html.find("<td>2 ± 1</td>"), std::string::npos);    // the test metric of bptt
-  EXPECT_NE(html.find("<td>2.5 ± 1</td>"), std::string::npos);  // and of fptt
+  EXPECT_NE(html.find(R"(<td class="spread"><span>2</span> <span>± 1</span></td>)"),
+            std::string::npos);  // the test metric of bptt
+  EXPECT_NE(html.find(R"(<td class="spread"><span>2.5</span> <span>± 1</span></td>)"),
+            std::string::npos);  // and of fptt
   EXPECT_NE(html.find("Compared with bptt"), std::string::npos);
   EXPECT_NE(html.find("<td>20</td>"), std::string::npos);  // ms per update
   EXPECT_NE(html.find("<mark>learner.name</mark>"), std::string::npos);
@@ -201,7 +203,7 @@ TEST(Page, WithoutGnuplotStillHasItsTables) {
   const std::string html = html_of(make_report(groups, {}));
   setenv("PATH", path.c_str(), 1);
   EXPECT_NE(html.find("apt install gnuplot-nox"), std::string::npos);
-  EXPECT_NE(html.find("<td>2 ± 1</td>"), std::string::npos);
+  EXPECT_NE(html.find(R"(<td class="spread"><span>2</span> <span>± 1</span></td>)"), std::string::npos);
   EXPECT_EQ(html.find("<figure>"), std::string::npos);
 }
 

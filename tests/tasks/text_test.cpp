@@ -131,6 +131,11 @@ TEST_F(SmallText, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(choice_of<TextUnit>("words", "text", "unit"), "did you mean 'word'");
   EXPECT_REFUSED(choice_of<TextCorpus>("ptp", "text", "corpus"), "did you mean 'ptb'");
   wrong = config();
+  wrong.corpus = TextCorpus::ptb;
+  EXPECT_REFUSED(make_task(wrong, 1), "corpus = \"ptb\" does not read it; say corpus = \"files\"");
+  wrong = config();
+  wrong.splits = {0.8, 0.1, 0.1};
+  EXPECT_REFUSED(make_task(wrong, 1), "3 files are the parts");
   wrong.splits = {0.5, 0.5};
   EXPECT_REFUSED(make_task(wrong, 1), "three shares");
   wrong.splits = {0.5, 0.5, 0.5};

@@ -109,6 +109,11 @@ void CheckpointStore::mark_best() {
   sync_directory(directory_);
 }
 
+void CheckpointStore::forget_best() {
+  std::filesystem::remove(best());
+  sync_directory(directory_);
+}
+
 bool CheckpointStore::empty() const { return !std::filesystem::exists(last()) && !std::filesystem::exists(previous()); }
 
 TensorFile CheckpointStore::load() const {

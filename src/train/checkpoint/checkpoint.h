@@ -64,6 +64,8 @@ class CheckpointStore {
   void save(const TensorFile& file);
   /// Makes `best` another name of `last`.
   void mark_best();
+  /// Removes `best`: the weights that validation chose are no longer those of this run.
+  void forget_best();
   bool empty() const;
   /// The last checkpoint, or the previous one where a crash left no last. A damaged one is refused; the refusal offers
   /// the previous one, if that is whole.

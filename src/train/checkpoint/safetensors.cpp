@@ -137,6 +137,15 @@ class Reader {
     return file;
   }
 
+  std::map<std::string, std::string> metadata() {
+    read_header();
+    TensorFile file;
+    std::vector<std::string> names;
+    const Json header = parse_header(names);
+    if (header.contains(metadata_key)) read_metadata(header[metadata_key], file);
+    return file.metadata;
+  }
+
  private:
   struct Extent {
     std::uint64_t begin, end;
@@ -290,5 +299,7 @@ void write_tensors(const std::filesystem::path& path, const TensorFile& file) {
 TensorFile read_tensors(const std::filesystem::path& path, bool require_checksum) {
   return Reader(path).read(require_checksum);
 }
+
+std::map<std::string, std::string> read_metadata(const std::filesystem::path& path) { return Reader(path).metadata(); }
 
 }  // namespace throughtime

@@ -51,5 +51,7 @@ void write_tensors(const std::filesystem::path& path, const TensorFile& file);
 /// Reads a file that anybody may have made: sizes, types, offsets and overlaps are checked before they are used. Where
 /// there is a checksum it must be right; `require_checksum` refuses files without one.
 TensorFile read_tensors(const std::filesystem::path& path, bool require_checksum = false);
+/// Its metadata alone; the tensors are neither read nor checked.
+std::map<std::string, std::string> read_metadata(const std::filesystem::path& path);
 
 }  // namespace throughtime

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tasks/forecast_view.h"
+#include "throughtime/saved.h"
 #include "train/run/trainer.h"
 
 namespace throughtime {
@@ -13,11 +14,13 @@ namespace throughtime {
 struct EvaluationRequest {
   std::string run;
   std::string split = "test";
-  bool best = false;                        // with its best weights, not the last
+  Checkpoint checkpoint = Checkpoint::chosen;
   std::vector<std::string> overrides = {};  // key=value: where its files lie now
 
   /// Refuses a name that no split has.
   Split which() const;
+  /// Whether the weights that validation chose are taken.
+  bool best() const;
 };
 
 /// An evaluation, and what needs no net on the same split.

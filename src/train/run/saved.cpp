@@ -96,7 +96,7 @@ std::string train_file(const std::string& path, const std::vector<std::string>& 
 
 SavedRun load_run(const std::string& directory, Checkpoint checkpoint) {
   RunDirectory(directory).require_run();
-  TrainedModel trained(directory, checkpoint == Checkpoint::best);
+  TrainedModel trained(directory, takes_best(directory, checkpoint));
   return {trained.model(), trained.engine().Engine::read(trained.parameters()), resolved_config(trained.config())};
 }
 

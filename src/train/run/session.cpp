@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <functional>
 #include <system_error>
@@ -271,10 +272,30 @@ ImportShare replace_parameters(const std::filesystem::path& run, const TensorFil
                   imported(weights, share, checkpoint ? &*checkpoint : nullptr));
   RecordLengths lengths;
   if (checkpoint) lengths = load_state(*checkpoint, [&](Archive& archive) { trainer.archive_progress(archive); });
+  trainer.forget_best();
   RunLog log(directory.log());
   Recorder(directory, trainer, lengths, log).save_checkpoint(false, nullptr);
+  directory.checkpoints().forget_best();
   log.line(fmt::format("weights were imported at iteration {}: {}", trainer.iteration(), share.text()));
   return share;
+}
+
+bool takes_best(const std::filesystem::path& run, Checkpoint checkpoint) {
+  if (checkpoint != Checkpoint::chosen) return checkpoint == Checkpoint::best;
+  return std::filesystem::exists(RunDirectory(run).checkpoints().best());
+}
+
+std::optional<std::int64_t> iteration_of_weights(const std::filesystem::path& run, bool best) {
+  const CheckpointStore checkpoints = RunDirectory(run).checkpoints();
+  std::int64_t iteration = 0;
+  try {
+    const std::string text = read_metadata(best ? checkpoints.best() : checkpoints.last()).at(iteration_key);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), iteration);
+    if (error == std::errc() && end == text.data() + text.size()) return iteration;
+  } catch (const InvalidInput&) {  // who reads the weights says what is wrong with them
+  } catch (const std::out_of_range&) {
+  }
+  return std::nullopt;
 }
 
 TensorFile load_checkpoint(const std::filesystem::path& run, bool best) {

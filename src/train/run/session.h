@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "throughtime/saved.h"
 #include "train/run/run_directory.h"
 #include "train/run/trainer.h"
 
@@ -44,7 +46,8 @@ struct ImportShare {
 /// run once that checkpoint is there.
 ImportShare start_run_with(const RunConfig& config, const TensorFile& weights, bool force);
 /// Puts `weights` in the place of the parameters of a run's last checkpoint. The run goes on where it was, with a
-/// learner and an optimizer that begin anew: nothing of theirs belongs to these weights.
+/// learner and an optimizer that begin anew: nothing of theirs belongs to these weights. Nor do the best ones so far,
+/// which are forgotten.
 ImportShare replace_parameters(const std::filesystem::path& run, const TensorFile& weights);
 
 /// Refuses the run of a stream, which has no splits to evaluate on.
@@ -53,6 +56,10 @@ void require_splits(const std::filesystem::path& run);
 /// `overrides` may say where that data lies now.
 std::unique_ptr<Trainer> open_run(const std::filesystem::path& run, bool best,
                                   const std::vector<std::string>& overrides = {});
+/// Whether those are the best ones.
+bool takes_best(const std::filesystem::path& run, Checkpoint checkpoint);
+/// The iteration after which that checkpoint was written; none where it does not say.
+std::optional<std::int64_t> iteration_of_weights(const std::filesystem::path& run, bool best);
 /// That checkpoint itself.
 TensorFile load_checkpoint(const std::filesystem::path& run, bool best);
 

@@ -142,7 +142,11 @@ void StepReader::choose_numbered(std::size_t fields) {
 }
 
 bool StepReader::read_json(const std::string& line, Step& step) {
-  Json value = Json::parse(line);
+  Json value = Json::parse(line, nullptr, false);
+  if (value.is_discarded())
+    refuse(speaker, "{} is no JSON; --input-format csv reads numbers between commas", excerpt(line));
+  if (value.is_object() && !value.contains("input"))
+    refuse(speaker, "{} has no \"input\"; a step is a list or {{\"input\": [...]}}", excerpt(line));
   if (value.is_object()) value = Json(value.at("input"));
   if (!value.is_array()) value = Json::array({value});
   std::size_t next = 0;

@@ -446,6 +446,11 @@ void Trainer::archive_progress(Archive& archive) {
   archive_counts(archive);
 }
 
+void Trainer::forget_best() {
+  best_validation_.reset();
+  without_better_ = 0;
+}
+
 void Trainer::archive_counts(Archive& archive) {
   const Archive::Scope scope(archive, "trainer");
   archive.integer("iteration", iteration_);
@@ -473,15 +478,22 @@ void Trainer::archive_best(Archive& archive) {
     for (const Score& score : best_validation_->scores) best.push_back(score.value);
   }
   const std::vector<Metric>& metrics = evaluator_.metrics();
+  // An older run may have measured fewer: then only the first is sure to be the same. The others are unknown.
   archive.any_number_list("best", best, {0, 3 + metrics.size()});
   if (best_parameters_) archive.buffer("best_parameters", *engine_, best_parameters_);
   best_validation_.reset();
   if (best.empty()) return;
-  if (best.size() != 3 + metrics.size() || !any_count().holds(best[0]) || !std::isfinite(best[1]))
+  if (best.size() < 4 || !any_count().holds(best[0]) || !std::isfinite(best[1]))
     archive.refuse_together("the best validation is not one of this task");
+  const bool whole = best.size() == 3 + metrics.size();
+  if (!whole) best.resize(4);
+  best.resize(3 + metrics.size(), std::numeric_limits<double>::quiet_NaN());
   Evaluation evaluation{.iteration = static_cast<std::int64_t>(best[0]), .loss = best[1], .weight = best[2]};
   for (std::size_t k = 0; k < metrics.size(); ++k) evaluation.scores.push_back({metric_name(metrics[k]), best[3 + k]});
   evaluation.metric = evaluation.scores.front().value;
+  if (!whole && !std::isfinite(best_by_.score(evaluation)))
+    archive.refuse_together(
+        fmt::format("the best validation was measured by fewer metrics, without {} (train.best_by)", best_by_.name()));
   best_validation_ = evaluation;
 }
 

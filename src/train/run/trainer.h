@@ -172,6 +172,8 @@ class Trainer {
   /// Of that, how far the run is: counts, means, the schedule and the best validation; nothing that was derived from
   /// the parameters.
   void archive_progress(Archive& archive);
+  /// The next validation is the best so far, whatever it says.
+  void forget_best();
 
  private:
   RunPlan make_plan() const;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "support/digits.h"
 #include "support/errors.h"
@@ -308,6 +309,46 @@ TEST(RunSession, RefusesDirectoriesThatAreTaken) {
   EXPECT_REFUSED(train_run(config_of(plain, directory / "other"), silent), "is not empty");
   EXPECT_REFUSED(resume_run(directory / "other", {}, silent), "no config.toml");
   EXPECT_REFUSED(resume_run(directory / "none", {}, silent), "no such directory");
+}
+
+/// As a run was saved that measured one metric.
+void forget_metrics(const std::filesystem::path& checkpoint) {
+  TensorFile file = read_tensors(checkpoint);
+  for (Tensor& tensor : file.tensors) {
+    if (tensor.name != "throughtime.trainer.best") continue;
+    std::vector<double> values = real_values(tensor);  // iteration, loss, weight, the metrics
+    ASSERT_GT(values.size(), 4u);
+    values.resize(4);
+    tensor = double_tensor(tensor.name, {4}, values);
+  }
+  write_tensors(checkpoint, file);
+}
+
+TEST(RunSession, ARunThatMeasuredFewerMetricsGoesOn) {
+  const ScratchDirectory directory;
+  std::string table = "y\n";
+  for (int t = 0; t < 200; ++t) table += fmt::format("{}\n", t * t % 11);
+  write_text(directory / "wave.csv", table);
+  RunConfig config = config_of({"add", "bptt", "adam", "constant", "cpu"}, directory / "whole");
+  config.task.name = "series";
+  config.task.series.path = (directory / "wave.csv").string();
+  config.task.series.length = 10;
+  Observer silent;
+  const RunResult whole = train_run(config, silent);
+  StopAt seven(7);
+  config.run.directory = (directory / "parts").string();
+  train_run(config, seven);
+  forget_metrics(directory / "parts/checkpoints/last.safetensors");
+  const RunResult result = resume_run(directory / "parts", {}, silent);
+  EXPECT_EQ(result.test->loss, whole.test->loss);
+  EXPECT_EQ(result.best_test->loss, whole.best_test->loss);
+
+  config.run.directory = (directory / "esr").string();
+  config.train.best_by = "esr";
+  StopAt again(7);
+  train_run(config, again);
+  forget_metrics(directory / "esr/checkpoints/last.safetensors");
+  EXPECT_REFUSED(resume_run(directory / "esr", {}, silent), "measured by fewer metrics, without esr (train.best_by)");
 }
 
 TEST(RunSession, RefusesTwoProcessesInOneRun) {

@@ -199,11 +199,13 @@ TEST(SavedRuns, AreTrainedAndReadByPrograms) {
                                            run.model));
     EXPECT_NE(run.configuration.find("seed = 3"), std::string::npos);
   }
+  EXPECT_EQ(load_run(directory).parameters, load_run(directory, Checkpoint::best).parameters);
   EXPECT_REFUSED(train_file(config, {}), "run");
   EXPECT_REFUSED(load_run((scratch / "nowhere").string()), "nowhere");
   write_text(scratch / "run/checkpoints/last.safetensors", "damaged");
   std::filesystem::remove(scratch / "run/checkpoints/last.previous.safetensors");
-  EXPECT_REFUSED(load_run(directory), "last.safetensors");
+  EXPECT_REFUSED(load_run(directory, Checkpoint::last), "last.safetensors");
+  EXPECT_REFUSED(load_run(directory), "best.safetensors");
 }
 
 }  // namespace
