@@ -94,7 +94,7 @@ PackedLinear::PackedLinear(int outputs_, int inputs_)
 void PackedLinear::pack(const float* weights, const float* bias_values) {
   forward.pack(weights);
   backward.pack(weights);
-  std::copy_n(bias_values, outputs, bias.data());
+  if (bias_values) std::copy_n(bias_values, outputs, bias.data());
 }
 
 // ---------------------------------------------------------------- recurrent layers
@@ -170,7 +170,9 @@ PackedModel::PackedModel(const Model& model) {
   if (model.encoder_weight >= 0) encoder = PackedLinear(model.inputs(), model.raw_inputs());
   const int inner = model.config().head.hidden;
   if (inner > 0) head_inner = PackedLinear(inner, model.top_hidden());
-  head = PackedLinear(model.linear_outputs(), inner > 0 ? inner : model.top_hidden());
+  for (const HeadLayers::Linear& own : model.head_layers().linear)
+    head_layers.emplace_back(own.outputs, model.top_hidden());
+  head = PackedLinear(model.linear_outputs(), model.last_width());
   const bool drops = model.config().dropout.recurrent > 0;
   for (std::size_t k = 0; drops && k < layers.size(); ++k) {
     const int block = model.layers()[k].weight_hh;
@@ -234,6 +236,8 @@ bool PackedModel::reads_in_place() {
   const auto reads = [](const BackwardPanels& panels) { return panels.panels() > 0 && panels.in_place(); };
   for (const PackedLayer& layer : layers)
     if (reads(layer.input_back) || reads(layer.recurrent_back) || reads(layer.late_back)) return true;
+  for (const PackedLinear& own : head_layers)
+    if (reads(own.backward)) return true;
   return reads(encoder.backward) || reads(head_inner.backward) || reads(head.backward);
 }
 
@@ -248,19 +252,23 @@ void PackedModel::note_moves(std::vector<Move>& moves) {
     note(layer.input_bias);
     note(layer.recurrent_bias);
   }
-  for (PackedLinear* linear : {&encoder, &head_inner, &head}) {
-    note(linear->forward.numbers());
-    note(linear->backward.numbers());
-    note(linear->bias);
-  }
+  const auto note_linear = [&](PackedLinear& linear) {
+    note(linear.forward.numbers());
+    note(linear.backward.numbers());
+    note(linear.bias);
+  };
+  for (PackedLinear* linear : {&encoder, &head_inner, &head}) note_linear(*linear);
+  for (PackedLinear& own : head_layers) note_linear(own);
 }
 
 void PackedModel::pack_all(const Model& model, const float* parameters) {
   const ParameterLayout& layout = model.parameters();
-  const auto at = [&](int block) { return parameters + layout.block(block).offset; };
+  const auto at = [&](int block) { return block < 0 ? nullptr : parameters + layout.block(block).offset; };
   for (std::size_t k = 0; k < layers.size(); ++k) layers[k].pack(model.layers()[k], layout, parameters);
   if (encoder.outputs > 0) encoder.pack(at(model.encoder_weight), at(model.encoder_bias));
   if (head_inner.outputs > 0) head_inner.pack(at(model.head_inner_weight), at(model.head_inner_bias));
+  for (std::size_t k = 0; k < head_layers.size(); ++k)
+    head_layers[k].pack(at(model.head_layer_weight[k]), at(model.head_layer_bias[k]));
   head.pack(at(model.head_weight), at(model.head_bias));
 }
 
