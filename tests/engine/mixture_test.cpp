@@ -254,7 +254,9 @@ TEST_P(MixtureHead, KeepsNothingOfTheSizeOfExpertsTimesOutputs) {
     const TapeShape shape{.steps = steps, .batch = batch};
     const auto tape = engine->make_tape(shape);
     EXPECT_EQ(tape->activation_bytes(), of_plain->make_tape(shape)->activation_bytes()) << steps;
-    if (rest > 0) EXPECT_EQ(tape->bytes() - tape->activation_bytes(), rest) << "workspaces do not grow with the window";
+    if (rest > 0) {
+      EXPECT_EQ(tape->bytes() - tape->activation_bytes(), rest) << "workspaces do not grow with the window";
+    }
     rest = tape->bytes() - tape->activation_bytes();
   }
   const std::size_t latent = 8, rows = 128;  // that a product takes at once
