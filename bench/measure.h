@@ -21,6 +21,7 @@ struct Effort {
   double sample_seconds = 0.005;  // a sample repeats a short run until it has taken about this long
   // The same where the work is done on a device: runs follow each other there without a wait, as in training.
   double device_sample_seconds = 0.05;
+  bool processor_time = false;  // of this process, in place of the time on the wall: other programs are not counted
 };
 
 /// Microseconds since some moment, by CLOCK_MONOTONIC or CLOCK_THREAD_CPUTIME_ID.

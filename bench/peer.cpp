@@ -70,9 +70,10 @@ PeerResult best_peer_time(const PeerConfig& config, const std::string& case_name
                           bool tuned) {
   PeerResult result;
   for (int count : threads) {
-    const Finished finished = run_and_read(fmt::format(
-        "{} --case {} --threads {} --repeats {} --seconds {}{}{}", program_of(config), shell_word(case_name), count,
-        config.repeats, config.seconds, tuned ? " --tuned" : "", config.on_device ? " --device cuda" : ""));
+    const Finished finished = run_and_read(
+        fmt::format("{} --case {} --threads {} --repeats {} --seconds {}{}{}{}", program_of(config),
+                    shell_word(case_name), count, config.repeats, config.seconds, tuned ? " --tuned" : "",
+                    config.on_device ? " --device cuda" : "", config.processor_time ? " --processor-time" : ""));
     if (is_missing(finished)) return {PeerState::missing, {}};
     if (finished.status != 0) return {PeerState::failed, {}};
     const std::optional<PeerTime> time = parse_peer_line(finished.output, case_name);

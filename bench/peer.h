@@ -13,6 +13,7 @@ struct PeerConfig {
   bool on_device = false;  // on the GPU instead of the processor
   int repeats = 11;
   double seconds = 8;
+  bool processor_time = false;  // as Effort has it
 };
 
 struct PeerTime {

@@ -24,6 +24,7 @@ struct CaseResult {
   std::optional<double> scaling;  // one thread / `threads` threads
   std::optional<double> floor_scaling;
   std::optional<double> update_share;            // fptt: of a run, clipping, optimizer, lambda and W-bar together
+  std::optional<double> weight_drop_share;       // recipes: of a run, what one without weight drop does not take
   std::optional<double> updates_per_second;      // of the parameters, with one thread
   std::optional<double> updates_per_cpu_second;  // by the thread's own clock, which stands still while others run
 

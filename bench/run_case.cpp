@@ -91,11 +91,17 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const E
   std::vector<std::function<void()>> runs;
   many.append_to(runs);
   if (one) one->append_to(runs);
+  std::unique_ptr<Workload> undropped;
+  if (chosen.recipe()) {
+    undropped = std::make_unique<Workload>(chosen, engine, false);
+    runs.push_back([&] { undropped->run(); });
+  }
   Effort paced = effort;
   if (!on_host) paced.sample_seconds = effort.device_sample_seconds;
   const std::vector<std::vector<double>> times = measure_in_turn(runs, paced, [&] {
     many.finish();
     if (one) one->finish();
+    if (undropped) undropped->finish();
   });
   if (!std::isfinite(many.ours.loss_sum())) fail("bench", "the loss of {} is no finite number", name);
 
@@ -111,6 +117,7 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const E
     result.floor_ms = median(times[1]);
     result.floor_ratio = median_of_ratios(times[0], times[1]);
   }
+  if (undropped) result.weight_drop_share = 1 - median_of_ratios(times.back(), times[0]);
   if (one) {
     result.ours_1_thread_ms = median(times[of_one]);
     result.scaling = minimum(times[of_one]) / minimum(times[0]);

@@ -38,12 +38,17 @@ struct BenchOptions {
   bool scaling = false;
   bool quick = false;
   bool verbose = false;
+  bool processor_time = false;
   EngineConfig engine = {.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
   int repeats = 15;
   bench::PeerConfig peer;
 };
 
-bench::Effort effort_of(const BenchOptions& options) { return bench::effort_of(options.quick, options.repeats); }
+bench::Effort effort_of(const BenchOptions& options) {
+  bench::Effort effort = bench::effort_of(options.quick, options.repeats);
+  effort.processor_time = options.processor_time;
+  return effort;
+}
 
 /// What the peer computes with, said once; none where there is no peer.
 std::optional<bench::PeerDescription> peer_to_ask(const BenchOptions& options) {
@@ -328,6 +333,8 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
       ->capture_default_str();
   command->add_option("--repeats", options->repeats, "Measurements of each")->capture_default_str();
   command->add_flag("--quick", options->quick, "A rough answer in seconds");
+  command->add_flag("--processor-time", options->processor_time,
+                    "Time of the processor instead of that on the wall, for a machine with other work; --threads 1");
   command->add_flag("--verbose", options->verbose, "Say which library multiplies which shape of the floor");
   command->add_flag("--python", options->python,
                     "Measure calls of the Python package beside C++ and PyTorch, with one thread, and nothing else");
@@ -338,6 +345,10 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
     for (const char* other : {"--cases", "--against", "--costs", "--scaling", "--engine", "--threads", "--verbose"})
       if (options->python && command->count(other) > 0)
         refuse("bench", "--python measures calls of the package and nothing else; leave {} out", other);
+    if (options->processor_time && (options->engine.threads != 1 || !find_engine(options->engine.name).on_host))
+      refuse("bench",
+             "--processor-time adds up the time of all threads: it needs --threads 1 and an engine of the host");
+    options->peer.processor_time = options->processor_time;
     for (const char* of_peer : {"--interpreter", "--peers"})
       if (!options->python && options->against.empty() && command->count(of_peer) > 0)
         refuse("bench", "{} is for --against torch or --python, and neither is here", of_peer);
