@@ -13,24 +13,35 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-double seconds_of(const std::function<void()>& run, int runs, const std::function<void()>& finish,
-                  TimeOf time = TimeOf::wall) {
-  const clockid_t clock = time == TimeOf::cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
-  finish();
-  const double begin = microseconds_of(clock);
-  for (int i = 0; i < runs; ++i) run();
-  finish();
-  return 1e-6 * (microseconds_of(clock) - begin);
-}
+/// Times runs by one of two clocks.
+class Stopwatch {
+ public:
+  Stopwatch(TimeOf time, const std::function<void()>& finish)
+      : clock_(time == TimeOf::cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC), finish_(finish) {}
+
+  double seconds_of(const std::function<void()>& run, int runs) const {
+    finish_();
+    const double begin = microseconds_of(clock_);
+    for (int i = 0; i < runs; ++i) run();
+    finish_();
+    return 1e-6 * (microseconds_of(clock_) - begin);
+  }
+
+ private:
+  clockid_t clock_;
+  const std::function<void()>& finish_;
+};
 
 /// Runs until the subject is warm; returns how many runs make a sample.
-int warm_up(const std::function<void()>& run, double sample_seconds, const std::function<void()>& finish) {
+int warm_up(const std::function<void()>& run, double sample_seconds, const Stopwatch& watch) {
   constexpr int most_runs = 100'000;
-  seconds_of(run, 1, finish);
-  const double one = std::max(seconds_of(run, 1, finish), 1e-9);
+  constexpr double long_run = 0.5;  // seconds: it is warm after one
+  const double first = watch.seconds_of(run, 1);
+  if (first > long_run) return 1;
+  const double one = std::max(watch.seconds_of(run, 1), 1e-9);
   const int guess = static_cast<int>(std::clamp(std::ceil(sample_seconds / one), 1.0, double{most_runs}));
   if (guess == 1) return 1;
-  const double again = std::max(seconds_of(run, guess, finish) / guess, 1e-9);
+  const double again = std::max(watch.seconds_of(run, guess) / guess, 1e-9);
   return static_cast<int>(std::clamp(std::ceil(sample_seconds / again), 1.0, double{most_runs}));
 }
 
@@ -65,13 +76,14 @@ double median_of_ratios(const std::vector<double>& first, const std::vector<doub
 std::vector<std::vector<double>> measure_in_turn(const std::vector<std::function<void()>>& subjects,
                                                  const Effort& effort, const std::function<void()>& finish) {
   std::vector<int> runs;
-  for (const auto& subject : subjects) runs.push_back(warm_up(subject, effort.sample_seconds, finish));
+  const Stopwatch watch(effort.time, finish);
+  for (const auto& subject : subjects) runs.push_back(warm_up(subject, effort.sample_seconds, watch));
   std::vector<std::vector<double>> milliseconds(subjects.size());
   const Clock::time_point begin = Clock::now();
   for (int round = 0; round < effort.repeats; ++round) {
     if (round >= effort.least && seconds_since(begin) > effort.seconds) break;
     for (std::size_t i = 0; i < subjects.size(); ++i)
-      milliseconds[i].push_back(1e3 * seconds_of(subjects[i], runs[i], finish, effort.time) / runs[i]);
+      milliseconds[i].push_back(1e3 * watch.seconds_of(subjects[i], runs[i]) / runs[i]);
   }
   return milliseconds;
 }

@@ -48,6 +48,7 @@ std::string json_line(const CaseResult& result) {
       {"scaling", number_or_null(result.scaling)},
       {"floor_scaling", number_or_null(result.floor_scaling)},
       {"update_share", number_or_null(result.update_share)},
+      {"weight_drop_share", number_or_null(result.weight_drop_share)},
       {"updates_per_second", number_or_null(result.updates_per_second)},
       {"updates_per_cpu_second", number_or_null(result.updates_per_cpu_second)},
       {"general_ms", number_or_null(result.general_ms)},

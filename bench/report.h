@@ -33,6 +33,7 @@ struct CaseResult {
   std::optional<double> general_ms;
   std::optional<double> general_ratio;           // median over pairs of general / ours
   std::optional<double> update_share;            // fptt: of a run, clipping, optimizer, lambda and W-bar together
+  std::optional<double> weight_drop_share;       // recipes: of a run, what one without weight drop does not take
   std::optional<double> updates_per_second;      // of the parameters, with one thread
   std::optional<double> updates_per_cpu_second;  // by the thread's own clock, which stands still while others run
 

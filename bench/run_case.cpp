@@ -163,11 +163,17 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const C
   std::vector<std::function<void()>> runs;
   many.append_to(runs);
   if (one) one->append_to(runs);
+  std::unique_ptr<Workload> undropped;
+  if (chosen.recipe()) {
+    undropped = std::make_unique<Workload>(chosen, engine, false);
+    runs.push_back([&] { undropped->run(); });
+  }
   Effort paced = measures.effort;
   if (!on_host) paced.sample_seconds = paced.device_sample_seconds;
   const std::vector<std::vector<double>> times = measure_in_turn(runs, paced, [&] {
     many.finish();
     if (one) one->finish();
+    if (undropped) undropped->finish();
   });
   if (!std::isfinite(many.ours().loss_sum())) fail("bench", "the loss of {} is no finite number", name);
   many.take(times);
@@ -179,6 +185,7 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const C
   result.threads = engine.threads;
   result.time = measures.effort.time;
   add_times(many, one.get(), result);
+  if (undropped) result.weight_drop_share = 1 - median_of_ratios(times.back(), times.front());
   result.activation_bytes = many.ours().activation_bytes();
   if (chosen.kind == Kind::fptt) result.update_share = update_share(many.ours(), result.ours_ms);
   if (many.ours().updates() > 0) {

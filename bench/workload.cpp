@@ -11,7 +11,30 @@ namespace {
 constexpr std::uint64_t seed = 1;
 constexpr double rate = 1e-3;
 
-ModelConfig model_of(const Case& chosen) {
+/// The models of FPTT's Table 5 with its released settings.
+ModelConfig recipe_of(const Case& chosen, bool weight_drop) {
+  ModelConfig config;
+  for (const int width : chosen.widths())
+    config.layers.push_back({.cell = chosen.cell, .hidden = width, .options = {}});
+  config.input.vocabulary = chosen.vocabulary;
+  config.input.tokens = TokenInput::embedding;
+  config.input.embedding = chosen.embedding();
+  config.head = {.name = "softmax", .outputs = chosen.vocabulary, .tied = true};
+  config.dropout = {.input = 0.1, .between = 0.25, .output = 0.1, .per_sequence = true};
+  if (chosen.kind == Kind::mos) {
+    config.head.name = "mixture_of_softmaxes";
+    config.head.experts = chosen.experts;
+    config.dropout = {.input = 0.4, .between = 0.225, .output = 0.4, .per_sequence = true};
+    config.dropout.embedding = 0.1;
+    config.dropout.latent = 0.29;
+    config.penalties = {.activation = 2, .slowness = 1};
+  }
+  config.dropout.recurrent = weight_drop ? 0.2 : 0;
+  return config;
+}
+
+ModelConfig model_of(const Case& chosen, bool whole) {
+  if (chosen.recipe()) return recipe_of(chosen, whole);
   ModelConfig config;
   config.layers.assign(elements(chosen.layers), {.cell = chosen.cell, .hidden = chosen.hidden, .options = {}});
   if (chosen.kind == Kind::lm || chosen.kind == Kind::tprop) {
@@ -39,7 +62,9 @@ int longest_part(int parts, int steps) { return (steps + parts - 1) / parts; }
 }  // namespace
 
 Workload::Workload(const Case& chosen, const EngineConfig& engine, bool whole)
-    : case_(chosen), model_(model_of(chosen)), engine_(std::make_unique<MeteredEngine>(make_engine(model_, engine))) {
+    : case_(chosen),
+      model_(model_of(chosen, whole)),
+      engine_(std::make_unique<MeteredEngine>(make_engine(model_, engine))) {
   whole_.steps = case_.steps;
   whole_.batch = case_.batch;
   whole_.weight.assign(elements(case_.steps, case_.batch), 0.0f);
@@ -47,7 +72,7 @@ Workload::Workload(const Case& chosen, const EngineConfig& engine, bool whole)
     fill_stream();
     return;
   }
-  if (case_.kind == Kind::lm || case_.kind == Kind::tprop)
+  if (case_.kind == Kind::lm || case_.kind == Kind::tprop || case_.recipe())
     fill_language();
   else
     fill_add_task();
@@ -55,8 +80,21 @@ Workload::Workload(const Case& chosen, const EngineConfig& engine, bool whole)
     make_learner_of_case();
   else if (case_.kind == Kind::tprop)
     make_target_learner(whole);
+  else if (case_.recipe())
+    make_learner_of_recipe();
   else
     make_parts(whole);
+}
+
+/// BPTT, or FPTT where there are windows.
+void Workload::make_learner_of_recipe() {
+  std::fill(whole_.weight.begin(), whole_.weight.end(), 1.0f);
+  const OptimizerConfig optimizer{.name = case_.kind == Kind::awd ? "adam" : "sgd", .weight_decay = 1.2e-6};
+  trainee_ = std::make_unique<Trainee>(
+      make_trainee(*engine_, initialise(model_, {}, seed), optimizer, {.value = 0, .norm = 0.25}));
+  const LearnerConfig config{.name = case_.windows > 1 ? "fptt" : "bptt",
+                             .fptt = {.windows = case_.windows, .alpha = 0.2, .penalty = 2}};
+  learner_ = make_learner(config, *trainee_, {.steps = case_.steps, .batch = case_.batch});
 }
 
 /// The library's own learner, on sequences with one target at their end.
@@ -201,6 +239,7 @@ void Workload::cut_into_windows() {
 }
 
 void Workload::run() {
+  if (case_.recipe()) ++whole_.mask_key;
   if (learner_) return learner_->learn(whole_, [](std::int64_t) { return rate; });
   if (case_.kind == Kind::phi)
     return engine_->pull_back({.tape = *tape_, .window = whole_, .parameters = parameters_, .tap_norms = norms_});

@@ -14,7 +14,7 @@ namespace throughtime::bench {
 /// A case on an engine of this library, through the public headers only.
 class Workload {
  public:
-  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with.
+  /// `whole`: false: what a case of Kind::phi or Kind::tprop is compared with; a recipe without weight drop.
   Workload(const Case& chosen, const EngineConfig& engine, bool whole = true);
   Workload(const Workload&) = delete;
   Workload& operator=(const Workload&) = delete;
@@ -38,6 +38,7 @@ class Workload {
  private:
   void make_parts(bool norms);
   void make_learner_of_case();
+  void make_learner_of_recipe();
   void fill_add_task();
   void fill_language();
   void make_target_learner(bool whole);

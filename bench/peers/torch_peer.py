@@ -12,8 +12,10 @@ Case names are parsed, so any size can be asked for:
     windows-CELL-bB-hH-tT-kK    K windows with the state carried and detached; loss at each end, clipping, Adam
     fptt-CELL-bB-hH-tT-kK       the same windows trained by FPTT: loss times t / T, regulariser, W-bar and lambda
     lm-CELL-bB-hH-tT-vV         embedding, softmax over V words at every step, backward
+    awd-char-bB-hH-tT           AWD-LSTM on 50 characters: three LSTMs (H, H, H / 5), tied, all masks, clipping, Adam
+    mos-bB-hH-eE-vV-tT          three LSTMs, E softmaxes over V words, all masks, both penalties, clipping, SGD
 
-A name may end with -lL: L layers of H units.
+The first and the last three may end with -lL (L layers of H units), the last two with -kK (K windows trained by FPTT).
 
 As it comes, only PyTorch's own thread count is set. Tuned, denormals are flushed and the thread counts of the
 libraries below PyTorch are held to the same number. On a GPU the products are in full single precision (no TF32);
@@ -52,16 +54,17 @@ def parse_arguments():
 
 def parse_case(name):
     """`bptt-lstm-b128-h128-t200` -> {"kind": "bptt", "cell": "lstm", "b": 128, "h": 128, "t": 200}."""
-    kind, cell, *sizes = name.split("-")
-    case = {"kind": kind, "cell": cell}
+    kind, *sizes = name.split("-")
+    case = {"kind": kind, "cell": "lstm" if kind == "mos" else sizes.pop(0) if sizes else ""}
     for size in sizes:
         match = re.fullmatch(r"([a-z])([1-9][0-9]*)", size)
         if not match:
             raise ValueError(f"[torch_peer] {name}: {size} is not a letter and a size, such as b128")
         case[match[1]] = int(match[2])
-    needed = {"bptt": "bht", "windows": "bhtk", "fptt": "bhtk", "lm": "bhtv"}.get(kind)
+    needed = {"bptt": "bht", "windows": "bhtk", "fptt": "bhtk", "lm": "bhtv", "awd": "bht", "mos": "bhevt"}.get(kind)
     if needed is None or any(letter not in case for letter in needed):
-        raise ValueError(f"[torch_peer] {name}: expected bptt-, windows-, fptt- or lm- with the sizes listed under --help")
+        raise ValueError(f"[torch_peer] {name}: expected bptt-, windows-, fptt-, lm-, awd- or mos- with the sizes listed "
+                         "under --help")
     return case
 
 
@@ -206,9 +209,13 @@ class Fptt:
     """Forward propagation through time, lambda form with b = 1/2: all tensors of an operation in one foreach call."""
 
     def __init__(self, torch, rnn, head, alpha=0.1, rate=1e-3):
-        self.torch, self.rnn, self.head, self.alpha = torch, rnn, head, alpha
-        self.parameters = [*rnn.parameters(), *head.parameters()]
-        self.optimizer = adam(torch, self.parameters, rate)
+        self.rnn, self.head = rnn, head
+        parameters = [*rnn.parameters(), *head.parameters()]
+        self.begin(torch, parameters, adam(torch, parameters, rate), alpha)
+
+    def begin(self, torch, parameters, optimizer, alpha, penalty=1.0, clip=1.0):
+        self.torch, self.alpha, self.penalty, self.clip = torch, alpha, penalty, clip
+        self.parameters, self.optimizer = parameters, optimizer
         self.weights = [parameter.detach() for parameter in self.parameters]  # the same memory, without autograd
         self.average = [weight.clone() for weight in self.weights]
         self.multiplier = [torch.zeros_like(weight) for weight in self.weights]
@@ -228,9 +235,9 @@ class Fptt:
     def update(self):
         torch, alpha = self.torch, self.alpha
         gradients = [parameter.grad for parameter in self.parameters]
-        torch._foreach_add_(gradients, torch._foreach_sub(self.weights, self.average), alpha=alpha)
+        torch._foreach_add_(gradients, torch._foreach_sub(self.weights, self.average), alpha=self.penalty * alpha)
         torch._foreach_sub_(gradients, self.multiplier)
-        torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
+        torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
         self.optimizer.step()
         distance = torch._foreach_sub(self.weights, self.average)
         torch._foreach_sub_(self.multiplier, distance, alpha=alpha)
@@ -256,6 +263,90 @@ def language_model_step(torch, case):
         zero_gradients(embedding, rnn, head)
         output, _ = rnn(embedding(words[:-1]))
         torch.nn.functional.cross_entropy(head(output).flatten(0, 1), words[1:].flatten()).backward()
+
+    return run
+
+
+def recipe_model(torch, case):
+    """The models of FPTT's Table 5: stock LSTMs, weight drop on what they multiply by, masks that hold for a sequence."""
+    functional, words = torch.nn.functional, case["kind"] == "mos"
+    shares = ({"input": 0.4, "between": 0.225, "output": 0.4, "embedding": 0.1, "latent": 0.29} if words else
+              {"input": 0.1, "between": 0.25, "output": 0.1, "embedding": 0.0}) | {"recurrent": 0.2}
+    vocabulary = case["v"] if words else 50
+    widths = [case["h"]] * 3 if words else [case["h"], case["h"], max(1, case["h"] // 5)]
+    embedding = 280 if words else widths[-1]
+
+    def locked(x, share):
+        return x * torch.empty(1, *x.shape[1:]).bernoulli_(1 - share).div_(1 - share)
+
+    class Recipe(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = torch.nn.Parameter(torch.empty(vocabulary, embedding).uniform_(-0.1, 0.1))
+            self.bias = torch.nn.Parameter(torch.zeros(vocabulary))
+            self.layers = torch.nn.ModuleList([torch.nn.LSTM(inputs, units)
+                                               for inputs, units in zip([embedding, *widths], widths)])
+            if words:
+                self.prior = torch.nn.Linear(widths[-1], case["e"], bias=False)
+                self.latent = torch.nn.Linear(widths[-1], case["e"] * embedding)
+
+        def read(self, tokens):
+            if shares["embedding"] == 0:
+                return functional.embedding(tokens, self.table)
+            rows = torch.empty(vocabulary, 1).bernoulli_(1 - shares["embedding"]).div_(1 - shares["embedding"])
+            return functional.embedding(tokens, self.table * rows)
+
+        def forward(self, tokens, targets, states):
+            """The loss with its penalties, and the states of the layers."""
+            x, after = locked(self.read(tokens), shares["input"]), []
+            for layer, state in zip(self.layers, states):
+                if after:
+                    x = locked(x, shares["between"])
+                layer._flat_weights = [functional.dropout(getattr(layer, name), shares["recurrent"])
+                                       if "weight_hh" in name else getattr(layer, name)
+                                       for name in layer._flat_weights_names]
+                x, state = layer(x, state)
+                after.append(detach(state))
+            dropped = locked(x, shares["output"])
+            loss = self.loss(dropped, targets.flatten())
+            if words:
+                loss = loss + 2 * dropped.pow(2).mean() + (x[1:] - x[:-1]).pow(2).mean()
+            return loss, after
+
+        def loss(self, features, targets):
+            if not words:
+                return functional.cross_entropy(functional.linear(features, self.table, self.bias).flatten(0, 1), targets)
+            latent = locked(torch.tanh(self.latent(features)), shares["latent"]).reshape(-1, embedding)
+            experts = torch.softmax(functional.linear(latent, self.table, self.bias), -1)
+            experts = experts.reshape(len(targets), case["e"], vocabulary)
+            prior = torch.softmax(self.prior(features).flatten(0, 1), -1)
+            mixed = torch.bmm(prior.unsqueeze(1), experts).squeeze(1)
+            return functional.nll_loss(torch.log(mixed + 1e-8), targets)
+
+    return Recipe(), vocabulary
+
+
+def recipe_step(torch, case):
+    model, vocabulary = recipe_model(torch, case)
+    parameters, windows = list(model.parameters()), case.get("k", 1)
+    optimizer = (adam(torch, parameters, 1e-3) if case["kind"] == "awd"
+                 else torch.optim.SGD(parameters, lr=1e-3, weight_decay=1.2e-6, foreach=True))
+    fptt = Fptt.__new__(Fptt)
+    fptt.begin(torch, parameters, optimizer, alpha=0.2, penalty=2.0, clip=0.25)
+    text = torch.randint(vocabulary, (case["t"] + 1, case["b"]))
+    pieces = list(zip(torch.tensor_split(text[:-1], windows), torch.tensor_split(text[1:], windows)))
+
+    def run():
+        states = [None] * 3
+        for tokens, targets in pieces:
+            optimizer.zero_grad(set_to_none=True)
+            loss, states = model(tokens, targets, states)
+            loss.backward()
+            if windows > 1:
+                fptt.update()
+            else:
+                torch.nn.utils.clip_grad_norm_(parameters, 0.25)
+                optimizer.step()
 
     return run
 
@@ -316,7 +407,8 @@ def main():
     if on_device:
         torch.set_default_device("cuda")
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    steps = {"bptt": bptt_step, "windows": windows_step, "fptt": fptt_step, "lm": language_model_step}
+    steps = {"bptt": bptt_step, "windows": windows_step, "fptt": fptt_step, "lm": language_model_step,
+             "awd": recipe_step, "mos": recipe_step}
     for name, case in zip(arguments.case, cases):
         torch.manual_seed(1)
         run = steps[case["kind"]](torch, case)

@@ -36,6 +36,9 @@ struct HeadConfig {
   int hidden = 0;                                // width of a second linear layer in between; 0: one layer
   bool tied = false;                             // the output matrix is the embedding
   std::vector<double> levels = {0.1, 0.5, 0.9};  // of quantiles, ascending within 0 and 1
+  int experts = 15;                              // of a mixture: how many distributions it mixes
+  int latent = 0;      // their inputs' width; 0: the embedding's, and where tokens are not embedded the last layer's
+  double epsilon = 0;  // the loss is -log(p + epsilon), as in the released code of the mixture of softmaxes
 };
 
 /// Shares of zeros; the survivors are scaled by 1 / (1 - share).
@@ -48,6 +51,7 @@ struct DropoutConfig {
   bool logits_always = false;  // those masks in evaluations too
   double recurrent = 0;        // of the numbers of each recurrent matrix: one mask for all rows and steps of a mask key
   double embedding = 0;        // of the rows of the embedding, where tokens are read: likewise
+  double latent = 0;           // of what a head with layers of its own hands to its output layer
 };
 
 /// Penalties on the outputs h of the last layer, in training alone. Both are means over steps with a loss, rows and
@@ -100,16 +104,29 @@ class Model {
                : outputs() / head_->outputs_per_target(config_.head.levels.size());
   }
   int top_hidden() const { return layers_.back().hidden; }
+  /// Numbers that a step of a row multiplies, about: the parameters, those of the output layer once for each branch.
+  double products_of_step() const {
+    return static_cast<double>(parameters_.size()) +
+           (head_layers_.branches - 1.0) * static_cast<double>(parameters_.block(head_weight).size());
+  }
+  const HeadLayers& head_layers() const { return head_layers_; }  // those of its own; none for most heads
+  /// Width that the output layer sees.
+  int last_width() const {
+    return head_layers_.any() ? head_layers_.width : config_.head.hidden > 0 ? config_.head.hidden : top_hidden();
+  }
 
   int embedding = -1, encoder_weight = -1, encoder_bias = -1;  // block indices; -1: absent
   /// Head: [hidden ->] outputs. `head_weight` is the embedding's block when tied.
   int head_inner_weight = -1, head_inner_bias = -1, head_weight = -1, head_bias = -1, head_constants = -1;
+  /// Of each linear layer in head_layers(); -1: it has no bias.
+  std::vector<int> head_layer_weight, head_layer_bias;
 
  private:
   ModelConfig config_;
   ParameterLayout parameters_;
   std::vector<Layer> layers_;
   const HeadType* head_ = nullptr;
+  HeadLayers head_layers_;
   int state_size_ = 0, raw_inputs_ = 0, inputs_ = 0;
 };
 

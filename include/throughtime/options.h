@@ -14,9 +14,9 @@
 namespace throughtime {
 
 /// What may be the one that reads an option.
-enum class UserKind { task, learner, cell, optimizer, average, schedule, initialise, command };
+enum class UserKind { task, learner, cell, head, optimizer, average, schedule, initialise, command };
 constexpr auto names_of(UserKind) {
-  return choice_names("task", "learner", "cell", "optimizer", "average", "schedule", "initialise", "command");
+  return choice_names("task", "learner", "cell", "head", "optimizer", "average", "schedule", "initialise", "command");
 }
 
 /// Who reads an option: names of one kind.

@@ -109,13 +109,15 @@ std::vector<Role> describe_blocks(const Model& model) {
   for (const Layer& layer : model.layers()) describe_layer(layer, roles);
 
   const auto linear = [&](int weight, int bias, Role::Part part) {
-    if (bias < 0) return;
+    if (weight < 0) return;
     const std::vector<int>& shape = layout.block(weight).shape;
     roles[weight] = {.kind = Role::linear_weight, .rows = shape[0], .columns = shape[1], .part = part};
-    roles[bias] = {.kind = Role::linear_bias, .rows = shape[0], .columns = shape[1], .part = part};
+    if (bias >= 0) roles[bias] = {.kind = Role::linear_bias, .rows = shape[0], .columns = shape[1], .part = part};
   };
   linear(model.encoder_weight, model.encoder_bias, Role::input);
   linear(model.head_inner_weight, model.head_inner_bias, Role::head);
+  for (std::size_t k = 0; k < model.head_layer_weight.size(); ++k)
+    linear(model.head_layer_weight[k], model.head_layer_bias[k], Role::head);
   linear(model.head_weight, model.head_bias, Role::head);
   if (model.head_constants >= 0)
     roles[model.head_constants] = {.kind = Role::constant, .rows = 1, .columns = 1, .part = Role::head};

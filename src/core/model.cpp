@@ -57,6 +57,26 @@ void check_levels(const HeadConfig& head, const HeadType& type) {
            each, head.name, head.outputs);
 }
 
+/// The layers of its own that the head of a checked configuration has.
+HeadLayers layers_of(const ModelConfig& config) {
+  const HeadType& type = find_head(config.head.name);
+  if (!type.layers) return {};
+  return type.layers(config.head, config.layers.back().hidden, config.input.embedding);
+}
+
+void check_own_layers(const ModelConfig& config, const HeadType& type) {
+  if (config.dropout.latent > 0 && !type.layers)
+    refuse("model", "dropout_latent drops what layers of a head put out, and the {} head has none of its own",
+           type.name);
+  if (!type.layers) return;
+  if (config.head.hidden > 0)
+    refuse("model", "head_hidden must be 0 for the {} head, which has layers of its own, got {}", type.name,
+           config.head.hidden);
+  if (config.dropout.logits > 0)
+    refuse("model", "dropout_logits must be 0 for the {} head; dropout_latent drops what its output layer reads",
+           type.name);
+}
+
 void check_head(const ModelConfig& config) {
   const HeadConfig& head = config.head;
   require_range("model", "head.outputs", head.outputs, 1, largest_width);
@@ -67,16 +87,21 @@ void check_head(const ModelConfig& config) {
            "head.outputs must be at least {} for the {} head, which has {} beside those of its classes, got {}",
            type.beside + 1, head.name, type.beside, head.outputs);
   check_levels(head, type);
+  check_own_layers(config, type);
+  const HeadLayers own = layers_of(config);
   if (!head.tied) return;
   if (type.beside > 0) refuse("model", "the {} head cannot be tied: it has outputs that are no tokens", head.name);
   if (config.input.tokens != TokenInput::embedding) refuse("model", "a tied head needs embedded tokens");
   if (head.outputs != config.input.vocabulary)
     refuse("model", "a tied head needs as many outputs as the vocabulary has tokens ({}), got {}",
            config.input.vocabulary, head.outputs);
-  const int feeding = head.hidden > 0 ? head.hidden : config.layers.back().hidden;
+  const int feeding = own.any() ? own.width : head.hidden > 0 ? head.hidden : config.layers.back().hidden;
   if (feeding != config.input.embedding)
     refuse("model", "a tied head needs {} of the embedding's width ({}), got {}",
-           head.hidden > 0 ? "head.hidden" : "a last layer", config.input.embedding, feeding);
+           own.any()         ? "latent"
+           : head.hidden > 0 ? "head.hidden"
+                             : "a last layer",
+           config.input.embedding, feeding);
 }
 
 void check_dropout(const DropoutConfig& dropout) {
@@ -89,6 +114,7 @@ void check_dropout(const DropoutConfig& dropout) {
   check("logits", dropout.logits);
   check("recurrent", dropout.recurrent);
   check("embedding", dropout.embedding);
+  check("latent", dropout.latent);
 }
 
 void check_regularisers(const ModelConfig& config) {
@@ -159,6 +185,13 @@ Model::Model(ModelConfig config) : config_(std::move(config)) {
     head_inner_bias = parameters_.add("head.0.bias", {head.hidden});
     width = head.hidden;
   }
+  head_layers_ = layers_of(config_);
+  for (const HeadLayers::Linear& own : head_layers_.linear) {
+    const std::string name = "head." + own.name;
+    head_layer_weight.push_back(parameters_.add(name + ".weight", {own.outputs, width}));
+    head_layer_bias.push_back(own.bias ? parameters_.add(name + ".bias", {own.outputs}) : -1);
+  }
+  width = last_width();
   const std::string last = two ? "head.1" : "head";
   head_weight = head.tied ? embedding : parameters_.add(last + ".weight", {linear_outputs(), width});
   head_bias = parameters_.add(last + ".bias", {linear_outputs()});

@@ -14,6 +14,7 @@ std::string release_text(int version) { return fmt::format("{}.{}", version / 10
 }  // namespace
 
 std::string option_without_device_kernels(const Model& model) {
+  if (model.head_layers().any()) return fmt::format("the {} head (model.head)", model.head().name);
   if (model.config().dropout.embedding > 0) return "dropout of tokens (model.dropout_embedding)";
   if (model.config().penalties.activation > 0) return "the penalty on outputs (model.activation_penalty)";
   if (model.config().penalties.slowness > 0) return "the penalty on their changes (model.slowness_penalty)";

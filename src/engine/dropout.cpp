@@ -17,6 +17,8 @@ DropoutSite output_dropout(const DropoutConfig& config) { return {Purpose::dropo
 // The same purpose as the features before the head, told apart by the layer.
 DropoutSite logits_dropout(const DropoutConfig& config) { return {Purpose::dropout_output, 1, config.logits}; }
 
+DropoutSite latent_dropout(const DropoutConfig& config) { return {Purpose::dropout_output, 2, config.latent}; }
+
 DropoutSite recurrent_dropout(const DropoutConfig& config, int layer) {
   return {Purpose::dropout_recurrent, layer, config.recurrent};
 }

@@ -23,6 +23,8 @@ DropoutSite input_dropout(const DropoutConfig& config);
 DropoutSite between_dropout(const DropoutConfig& config, int layer);
 DropoutSite output_dropout(const DropoutConfig& config);
 DropoutSite logits_dropout(const DropoutConfig& config);
+/// What a head with layers of its own hands to its output layer, all branches end to end.
+DropoutSite latent_dropout(const DropoutConfig& config);
 /// The numbers of layer `layer`'s recurrent block, before the cell maps them.
 DropoutSite recurrent_dropout(const DropoutConfig& config, int layer);
 

@@ -10,6 +10,7 @@ HeadType bernoulli_head();
 HeadType point_process_head();
 HeadType quantile_head();
 HeadType gaussian_head();
+HeadType mixture_of_softmaxes_head();
 
 namespace {
 
@@ -21,13 +22,14 @@ Registry<HeadType>& heads() {
                                                  point_process_head(),
                                                  quantile_head(),
                                                  gaussian_head(),
+                                                 mixture_of_softmaxes_head(),
                                              });
   return registry;
 }
 
 template <class Real>
-bool complete(const HeadKernels<Real>& kernels) {
-  return kernels.loss && kernels.predict;
+bool complete(const HeadType& head, const HeadKernels<Real>& kernels) {
+  return head.layers ? kernels.layered.complete() : kernels.loss && kernels.predict;
 }
 
 }  // namespace
@@ -35,8 +37,8 @@ bool complete(const HeadKernels<Real>& kernels) {
 const HeadType& find_head(const std::string& name) { return heads().find(name); }
 std::vector<const HeadType*> all_heads() { return heads().all(); }
 void register_head(HeadType head) {
-  if (!complete(head.reference)) refuse("head", "'{}': the reference kernels are incomplete", head.name);
-  if (!head.fast || !complete(head.fast())) refuse("head", "'{}': the fast kernels are incomplete", head.name);
+  if (!complete(head, head.reference)) refuse("head", "'{}': the reference kernels are incomplete", head.name);
+  if (!head.fast || !complete(head, head.fast())) refuse("head", "'{}': the fast kernels are incomplete", head.name);
   heads().add(std::move(head));
 }
 

@@ -73,7 +73,7 @@ CostEstimator::Amount CostEstimator::amount_of(const RunConfig& config) {
   if (!is_new) return found->second;
   const RunExtent extent = extent_of(config);
   Amount& amount = found->second;
-  amount.work = static_cast<double>(extent.parameters) * extent.steps * extent.batch;
+  amount.work = extent.products * extent.steps * extent.batch;
   amount.iterations = static_cast<double>(extent.iterations);
   amount.evaluations = 1;
   if (config.train.evaluate_every > 0)

@@ -15,7 +15,7 @@ struct Cost {
   double quick = 0, full = 0;
 };
 
-/// Times the arms of quick scale for a moment and takes the rest from counted work. An iteration is parameters * steps
+/// Times the arms of quick scale for a moment and takes the rest from counted work. An iteration is products * steps
 /// * rows of work, and training and evaluations take as much longer at full scale as that is more (with the rates of
 /// the timed arm nearest in work for one that quick scale leaves out); what it takes to start a run stays. A rough
 /// number. What several results have in common is timed once.

@@ -48,6 +48,22 @@ TEST(BenchCase, LayersAndTheLengthOfAStreamMayStandBehindTheSizes) {
 
 TEST(BenchCase, RnnIsTheTanhCell) { EXPECT_EQ(parse_case("bptt-rnn-b1-h1-t1").cell, "rnn_tanh"); }
 
+TEST(BenchCase, RecipesAreThoseOfTable5) {
+  const Case characters = parse_case("awd-char-b128-h1000-t150"), words = parse_case("mos-b12-h960-e15-v10000-t70-k3");
+  EXPECT_EQ(characters.kind, Kind::awd);
+  EXPECT_EQ(characters.vocabulary, 50);
+  EXPECT_EQ(characters.embedding(), 200);
+  EXPECT_EQ(characters.widths(), (std::vector<int>{1000, 1000, 200}));
+  EXPECT_EQ(characters.windows, 1);
+  EXPECT_EQ(words.kind, Kind::mos);
+  EXPECT_EQ(words.experts, 15);
+  EXPECT_EQ(words.embedding(), 280);
+  EXPECT_EQ(words.widths(), (std::vector<int>{960, 960, 960}));
+  EXPECT_EQ(words.windows, 3);
+  EXPECT_TRUE(characters.recipe() && words.recipe());
+  EXPECT_FALSE(parse_case("lm-gru-b20-h256-t35-v10000").recipe());
+}
+
 TEST(BenchCase, DefaultCasesParse) {
   for (const std::string& name : default_cases()) EXPECT_EQ(parse_case(name).name, name);
 }
@@ -63,7 +79,9 @@ INSTANTIATE_TEST_SUITE_P(Names, BadBenchCase,
                                            "bptt-lstm-b1-h1-t1-k2", "bptt-lstm-b1-h1-t1-l0", "bptt-lstm-b1-h1-t1-l2-l2",
                                            "phi-lstm-b1-h1-t1-l2", "fpp-rnn-b1-h1-t1-l2", "windows-lstm-b1-h1-t5",
                                            "windows-lstm-b1-h1-t5-k6", "lm-lstm-b1-h1-t99999999999999999999-v2",
-                                           "bptt-lstm-b1-h1-t1-"));
+                                           "bptt-lstm-b1-h1-t1-", "awd-lstm-b1-h5-t2", "awd-char-b1-h5",
+                                           "awd-char-b1-h5-t2-k3", "awd-b1-h5-t2", "mos-b1-h5-t2",
+                                           "mos-lstm-b1-h5-e2-v3-t2", "mos-b1-h5-v3-e2-t2", "mos"));
 
 double operations_of(const std::string& name) {
   const Case chosen = parse_case(name);
@@ -88,6 +106,13 @@ TEST(BenchProducts, LanguageModelAddsHeadAndInputGradients) {
   const double rows = 2.0 * 4 * 3;
   const double recurrent = 2.0 * 3 * 3 * (4 * 7) * 7;
   EXPECT_DOUBLE_EQ(operations_of("lm-lstm-b3-h7-t4-v11"), 3 * recurrent + rows * 3 * (4 * 7) * 7 + rows * 3 * 7 * 11);
+}
+
+TEST(BenchProducts, EveryExpertOfARowPassesTheOutputLayer) {
+  const double rows = 2.0 * 4 * 3, recurrent = 2.0 * 3 * 3;  // four steps of three rows; a first state is zero
+  const double layers = rows * 3 * (4 * 7) * (280 + 7 + 7) + 3 * 3 * recurrent * (4 * 7) * 7;
+  const double own = rows * 3 * 7 * (5 + 5 * 280), output = rows * 5 * 3 * 280 * 11;
+  EXPECT_DOUBLE_EQ(operations_of("mos-b3-h7-e5-v11-t4"), layers + own + output);
 }
 
 TEST(BenchProducts, RowsOfDifferentWindowsNeverShareAProduct) {

@@ -71,5 +71,13 @@ TEST(MeasureInTurn, StopsAtItsTimeButNotBeforeTheLeast) {
   EXPECT_EQ(measure_in_turn({run}, {.repeats = 50, .least = 4, .seconds = 0, .sample_seconds = 0})[0].size(), 4u);
 }
 
+TEST(MeasureInTurn, ProcessorTimeLeavesOutWaits) {
+  const auto sleep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  Effort effort{.repeats = 2, .least = 2, .seconds = 1, .sample_seconds = 1e-9};
+  const double wall = minimum(measure_in_turn({sleep}, effort)[0]);
+  effort.time = TimeOf::cpu;
+  EXPECT_LT(minimum(measure_in_turn({sleep}, effort)[0]), wall);
+}
+
 }  // namespace
 }  // namespace throughtime::bench

@@ -32,6 +32,7 @@ CaseResult full_result() {
   result.scaling = 1.875;
   result.floor_scaling = 1.9;
   result.update_share = 0.03;
+  result.weight_drop_share = 0.04;
   result.updates_per_second = 250;
   result.updates_per_cpu_second = 300;
   result.general_ms = 5;
@@ -64,6 +65,7 @@ TEST(BenchJson, HasEveryFieldOfACase) {
                          {"tuned_peer_threads", 1},
                          {"peer_blas", "OpenBLAS"},
                          {"update_share", 0.03},
+                         {"weight_drop_share", 0.04},
                          {"updates_per_second", 250.0},
                          {"updates_per_cpu_second", 300.0},
                          {"general_ms", 5.0},
@@ -78,11 +80,26 @@ TEST(BenchJson, WhatWasNotMeasuredIsNull) {
   result.name = "x";
   result.ours_ms = 1;
   const json line = json::parse(json_line(result));
-  for (const char* field :
-       {"peer_ms", "ratio", "tuned_peer_ms", "tuned_ratio", "floor_ms", "floor_ratio", "ours_1_thread_ms", "scaling",
-        "floor_scaling", "update_share", "updates_per_second", "updates_per_cpu_second", "peer_blas", "onednn_ms",
-        "onednn_ratio", "onednn_1_thread_ms", "onednn_1_thread_ratio",
-        "general_ms", "general_ratio"}) {
+  for (const char* field : {"peer_ms",
+                            "ratio",
+                            "tuned_peer_ms",
+                            "tuned_ratio",
+                            "floor_ms",
+                            "floor_ratio",
+                            "ours_1_thread_ms",
+                            "scaling",
+                            "floor_scaling",
+                            "update_share",
+                            "weight_drop_share",
+                            "updates_per_second",
+                            "updates_per_cpu_second",
+                            "peer_blas",
+                            "onednn_ms",
+                            "onednn_ratio",
+                            "onednn_1_thread_ms",
+                            "onednn_1_thread_ratio",
+                            "general_ms",
+                            "general_ratio"}) {
     ASSERT_TRUE(line.contains(field)) << field;
     EXPECT_TRUE(line[field].is_null()) << field;
   }

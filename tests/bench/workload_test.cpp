@@ -52,6 +52,24 @@ TEST(BenchWorkload, TargetPropagationAndWhatItIsComparedWithReadTheSameNumberOfW
   }
 }
 
+TEST(BenchWorkload, RecipesLearnWithBothMethods) {
+  for (const char* name :
+       {"awd-char-b3-h10-t9", "awd-char-b3-h10-t9-k3", "mos-b2-h9-e3-v11-t8", "mos-b2-h9-e3-v11-t8-k2"})
+    for (const bool weight_drop : {true, false}) {
+      Workload workload(parse_case(name), on_threads(2), weight_drop);
+      const double first = loss_of_a_run(workload);
+      EXPECT_TRUE(std::isfinite(first)) << name;
+      EXPECT_GT(first, 0) << name;
+      EXPECT_NE(loss_of_a_run(workload), first) << name << ": other masks, other weights";
+      EXPECT_EQ(workload.updates(), 0);
+    }
+  const CaseResult result =
+      run_case("mos-b2-h9-e3-v11-t8-k2", on_threads(2), {.repeats = 2, .least = 2, .seconds = 1}, false);
+  EXPECT_TRUE(result.weight_drop_share.has_value());
+  EXPECT_FALSE(run_case("lm-lstm-b2-h4-t3-v5", on_threads(1), {.repeats = 2, .least = 2, .seconds = 1}, false)
+                   .weight_drop_share);
+}
+
 TEST(BenchWorkload, WindowsLearn) {
   Workload workload(parse_case("windows-lstm-b4-h8-t10-k3"), on_threads(1));
   const double first = loss_of_a_run(workload);

@@ -114,6 +114,10 @@ TEST(Heads, AreFoundByNameAndRegisteredWhole) {
   head.fast = nullptr;
   EXPECT_REFUSED(register_head(head), "fast kernels are incomplete");
   head.fast = find_head("softmax").fast;
+  HeadType layered = find_head("mixture_of_softmaxes");
+  layered.name = "another_users_head";
+  layered.reference.layered.collect = nullptr;
+  EXPECT_REFUSED(register_head(layered), "[head] 'another_users_head': the reference kernels are incomplete");
   register_head(head);
   EXPECT_EQ(all_heads().back()->name, "a_users_head");
 }

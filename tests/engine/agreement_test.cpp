@@ -39,11 +39,13 @@ ProblemSpec random_spec(std::uint64_t seed, const std::string& cell) {
   model.head.outputs = choice.between(model.head.name == "softmax" ? 2 : 1, 70) + find_head(model.head.name).beside;
   model.head.outputs *= find_head(model.head.name).outputs_per_target(model.head.levels.size());
   if (choice.yes()) model.head.hidden = choice.between(1, 20);
+  if (find_head(model.head.name).layers) model.head.experts = choice.between(1, 5), model.head.hidden = 0;
   if (model.input.tokens == TokenInput::embedding && choice.yes()) {
     model.head = {"softmax", model.input.vocabulary, 0, true};
     model.input.embedding = model.layers.back().hidden;
   }
   if (choice.yes()) model.dropout = {0.3, 0.2, 0.4, choice.yes(), 0.2, choice.yes()};
+  if (find_head(model.head.name).layers) model.dropout.logits = 0, model.dropout.latent = model.dropout.output;
   spec.steps = choice.one_of<int>({1, 2, 7, 40, 140});
   spec.batch = choice.one_of<int>({1, 2, 8, 9, 20, 65});
   spec.targets = choice.one_of<TargetLayout>({TargetLayout::source, TargetLayout::per_step, TargetLayout::per_row});

@@ -4,8 +4,8 @@
 One file per cell, number of layers and head: parameters under PyTorch's names, inputs, targets, initial states,
 outputs, loss, gradients, and the losses around ten steps of Adam and of SGD. `fptt-CELL.json` is what the benchmark's
 peer makes of two sequences in three windows each; `weight_drop-CELL.json` has masks on its recurrent weights;
-`awd_lstm.json` is a language model with every mask, both penalties, and ten updates. Run it again only to change the
-tests, with names of files to make those alone:
+`awd_lstm.json` is a language model with every mask, both penalties, and ten updates; `mixture.json` the same with a
+mixture of softmaxes. Run it again only to change the tests, with names of files to make those alone:
 
     python3 tests/golden/make_golden.py
 """
@@ -210,14 +210,15 @@ def weight_drop_golden(cell, layers=2, share=0.5, key=0x1234567890ABCDEF):
 
 
 class AwdLstm(torch.nn.Module):
-    """Two stock LSTMs, the second as wide as the embedding, whose matrix is the head's too. Masks are those of a key."""
+    """Two stock LSTMs, the second as wide as the embedding unless it is told, whose matrix is the head's too. Masks are
+    those of a key."""
 
     SHARES = {"embedding": 0.3, "input": 0.25, "between": 0.4, "output": 0.35, "recurrent": 0.5}
 
-    def __init__(self, vocabulary, embedding, hidden):
+    def __init__(self, vocabulary, embedding, hidden, top=None):
         super().__init__()
         self.embedding = torch.nn.Embedding(vocabulary, embedding)
-        self.layers = torch.nn.ModuleList([torch.nn.LSTM(embedding, hidden), torch.nn.LSTM(hidden, embedding)])
+        self.layers = torch.nn.ModuleList([torch.nn.LSTM(embedding, hidden), torch.nn.LSTM(hidden, top or embedding)])
         self.bias = torch.nn.Parameter(0.1 * torch.randn(vocabulary))
 
     def named(self):
@@ -248,14 +249,39 @@ class AwdLstm(torch.nn.Module):
                                    for name in layer._flat_weights_names]
             x, _ = layer(x)
         dropped = self.locked(x, key, 5, 0, shares["output"])
-        return torch.nn.functional.linear(dropped, self.embedding.weight, self.bias), dropped, x
+        return self.scores(dropped, key), dropped, x
+
+    def scores(self, features, key):
+        return torch.nn.functional.linear(features, self.embedding.weight, self.bias)
 
 
-def awd_lstm_golden(vocabulary=9, embedding=5, hidden=6, steps=6, key=0x0123456789ABCDEF):
+class Mixture(AwdLstm):
+    """The same with a mixture of softmaxes, whose scores are the logarithms of its probabilities."""
+
+    EXPERTS = 4
+    SHARES = AwdLstm.SHARES | {"latent": 0.3}
+
+    def __init__(self, vocabulary, embedding, hidden, top):
+        super().__init__(vocabulary, embedding, hidden, top)
+        self.prior = torch.nn.Linear(top, self.EXPERTS, bias=False)
+        self.latent = torch.nn.Linear(top, self.EXPERTS * embedding)
+
+    def named(self):
+        return super().named() | {"head.prior.weight": self.prior.weight, "head.latent.weight": self.latent.weight,
+                                  "head.latent.bias": self.latent.bias}
+
+    def scores(self, features, key):
+        latent = self.locked(torch.tanh(self.latent(features)), key, 5, 2, self.SHARES["latent"])
+        latent = latent.reshape(*latent.shape[:-1], self.EXPERTS, -1)  # [steps, B, experts, embedding]
+        experts = torch.log_softmax(super().scores(latent, key), -1)
+        return torch.logsumexp(torch.log_softmax(self.prior(features), -1)[..., None] + experts, -2)
+
+
+def language_model_golden(kind, vocabulary=9, embedding=5, hidden=6, top=None, steps=6, key=0x0123456789ABCDEF):
     """Losses, penalties and gradients of one window; then ten updates, of which the last six are averaged."""
     torch.manual_seed(900)
     penalties, rate, clip, decay, plain, updates = {"activation": 2.0, "slowness": 1.0}, 0.5, 0.25, 0.01, 4, 10
-    model = AwdLstm(vocabulary, embedding, hidden).double()
+    model = kind(vocabulary, embedding, hidden, top).double()
     text = torch.randint(vocabulary, (steps + 1, BATCH))
 
     def losses(key):
@@ -267,7 +293,8 @@ def awd_lstm_golden(vocabulary=9, embedding=5, hidden=6, steps=6, key=0x01234567
     sum(first).backward()
     named = model.named()
     result = {
-        "shape": {"vocabulary": vocabulary, "embedding": embedding, "hidden": hidden, "steps": steps, "batch": BATCH},
+        "shape": {"vocabulary": vocabulary, "embedding": embedding, "hidden": hidden, "steps": steps, "batch": BATCH}
+        | ({"top": top, "experts": kind.EXPERTS} if top else {}),
         "key": [key >> 32, key & 0xFFFFFFFF],
         "shares": model.SHARES,
         "penalties": penalties,
@@ -314,7 +341,8 @@ def main():
               for cell in CELLS for layers in (1, 2) for head in OUTPUTS}
     makers |= {f"fptt-{cell}": functools.partial(fptt_golden, cell) for cell in ("lstm", "gru")}
     makers |= {f"weight_drop-{cell}": functools.partial(weight_drop_golden, cell) for cell in CELLS}
-    makers["awd_lstm"] = awd_lstm_golden
+    makers["awd_lstm"] = functools.partial(language_model_golden, AwdLstm)
+    makers["mixture"] = functools.partial(language_model_golden, Mixture, top=7)
     for name in sys.argv[1:] or makers:
         (FOLDER / f"{name}.json").write_text(write(makers[name]()) + "\n")
 

@@ -27,9 +27,10 @@ std::size_t bytes_in_use() {
 struct Arm {
   std::string learner, memory, engine, optimizer, cell;  // memory: of fptt, its form; of target_propagation, its init
   bool continues;
+  std::string head = "softmax";
 
   friend void PrintTo(const Arm& arm, std::ostream* out) {
-    *out << arm.learner << " " << arm.memory << " on " << arm.engine;
+    *out << arm.learner << " " << arm.memory << " on " << arm.engine << " with " << arm.head;
   }
 };
 
@@ -80,8 +81,9 @@ class SteadyLesson {
 
  private:
   static ModelConfig model_of(const Arm& arm) {
-    ModelConfig model = with_head(stack_of(arm.cell, {20, 9}, 3), "softmax", 5);
+    ModelConfig model = with_head(stack_of(arm.cell, {20, 9}, 3), arm.head, 5);
     model.dropout = {0.1, 0.1, 0.1, false};
+    if (model.head.name != "softmax") model.dropout.latent = 0.1;
     return model;
   }
 
@@ -130,6 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Learners, SteadyState,
                                            Arm{"fpp", "sgd", "cpu", "rmsprop", "lstm", true},
                                            Arm{"fpp", "rmsprop", "cpu", "adam", "gru", false},
                                            Arm{"sliding_tbptt", "full", "cpu", "rmsprop_tf1", "rnn_tanh", true},
+                                           Arm{"bptt", "full", "cpu", "sgd", "gru", false, "mixture_of_softmaxes"},
                                            Arm{"bptt", "full", "reference", "adam", "lstm", false},
                                            Arm{"tbptt", "full", "reference", "momentum", "rnn_tanh", true},
                                            Arm{"fptt", "lambda", "cpu", "adam", "lstm", false},

@@ -159,7 +159,8 @@ ModelConfig with_head(ModelConfig config, const std::string& head, int outputs, 
   config.head.name = head;
   const int each = find_head(head).outputs_per_target(config.head.levels.size());
   config.head.outputs = (outputs + each - 1) / each * each;  // whole targets
-  config.head.hidden = hidden;
+  config.head.hidden = find_head(head).layers ? 0 : hidden;  // such a head has layers of its own
+  config.head.experts = 3;
   return config;
 }
 

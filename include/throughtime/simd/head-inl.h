@@ -7,6 +7,14 @@
 // on one row, as HeadKernels say; Real is float where N is a register of floats, else N itself. head_row-inl.h has what
 // walks along a row, and `Separable`, which makes a head of a loss for ONE output.
 //
+// A head with layers of its own has instead, likewise on one row (HeadLayers, LayeredKernels in head.h),
+//   static constexpr auto layers = a function that says which layers;
+//   template <class N> static void spread(const LayeredRow<Real>&);
+//   template <class N> static void predict(const LayeredRow<Real>&, Real* predictions);
+//   template <class N> static double loss(const LayeredRow<Real>&, const RowTarget<Real>&, Real weight, bool back,
+//                                         std::int32_t* likeliest);
+//   template <class N> static void collect(const LayeredRow<Real>&);
+//
 //   THROUGHTIME_REGISTER_HEAD(regression, Regression, "squared error, mean over outputs")
 // defines `HeadType throughtime::regression_head()`, in a file that begins as simd/cell-inl.h says.
 #if defined(THROUGHTIME_HEAD_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -22,9 +30,19 @@
 HWY_BEFORE_NAMESPACE();
 namespace throughtime::HWY_NAMESPACE {
 
+/// Whether a head has layers of its own.
+template <class Head>
+concept Layered = requires {
+  Head::layers;
+};
+
 template <class Head, class N>
 HeadKernels<typename Access<N>::Real> head_kernels() {
-  return {Head::template loss<N>, Head::template predict<N>};
+  if constexpr (Layered<Head>)
+    return {.layered = {Head::template spread<N>, Head::template predict<N>, Head::template loss<N>,
+                        Head::template collect<N>}};
+  else
+    return {Head::template loss<N>, Head::template predict<N>};
 }
 
 template <class Head>
@@ -38,6 +56,7 @@ HeadType head_type(const char* name, const char* description, HeadKernels<float>
   head.band = Head::shape.band;
   head.reference = head_kernels<Head, double>();
   head.fast = fast;
+  if constexpr (Layered<Head>) head.layers = Head::layers;
   return head;
 }
 

@@ -43,9 +43,14 @@ GradientCollector::GradientCollector(const Model& model) : products_(product_ker
     add_block(model, Kind::inner, 0, model.head_inner_weight, inner, model.top_hidden());
     add_block(model, Kind::inner_bias, 0, model.head_inner_bias, inner, 1);
   }
+  for (std::size_t k = 0; k < model.head_layer_weight.size(); ++k) {
+    const int outputs = model.head_layers().linear[k].outputs, index = static_cast<int>(k);
+    add_block(model, Kind::own, index, model.head_layer_weight[k], outputs, model.top_hidden());
+    add_block(model, Kind::own_bias, index, model.head_layer_bias[k], outputs, 1);
+  }
   // A tied matrix is the embedding's block: it is added there, after the embedding's own share.
   if (model.head_weight != model.embedding)
-    add_block(model, Kind::head, 0, model.head_weight, model.linear_outputs(), inner > 0 ? inner : model.top_hidden());
+    add_block(model, Kind::head, 0, model.head_weight, model.linear_outputs(), model.last_width());
   add_block(model, Kind::head_bias, 0, model.head_bias, model.linear_outputs(), 1);
   add_block(model, Kind::head_constants, 0, model.head_constants, model.head().constants, 1);
   const auto in_place = [](const Task& task) { return task.in_place; };
@@ -117,6 +122,10 @@ const float* GradientCollector::share(const Slice& slice, const Task& task) {
       return slice.head_inner_gradient.weights.data();
     case Kind::inner_bias:
       return slice.head_inner_gradient.bias.data();
+    case Kind::own:
+      return slice.head_layer_gradients[layer].weights.data();
+    case Kind::own_bias:
+      return slice.head_layer_gradients[layer].bias.data();
     case Kind::head:
       return slice.head_gradient.weights.data();
     case Kind::head_bias:

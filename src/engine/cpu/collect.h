@@ -24,17 +24,19 @@ class GradientCollector {
     recurrent_weights,
     encoder,
     inner,
+    own,  // the head's own layers
     head,
     input_bias,  // this and the following: one number per row
     recurrent_bias,
     encoder_bias,
     inner_bias,
     head_bias,
+    own_bias,
     head_constants,
   };
 
   static bool of_head(Kind kind) {
-    return kind == Kind::inner || kind == Kind::head || kind == Kind::inner_bias || kind >= Kind::head_bias;
+    return (kind >= Kind::inner && kind <= Kind::head) || kind == Kind::inner_bias || kind >= Kind::head_bias;
   }
 
   /// Rows of one group of gates of one block of the flat vector.

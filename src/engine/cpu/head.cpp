@@ -43,6 +43,22 @@ class HeadBlock {
 
   void run() {
     if (rows_ == 0) return;
+    if (context_.model.head_layers().any())
+      run_layered();
+    else
+      run_linear();
+    rows_ = 0;
+  }
+
+ private:
+  void run_layered() {
+    run_layered_rows(context_, pass_, slice_, rows_);
+    if (pass_.window.targets.layout != TargetLayout::none)
+      for (int i = 0; i < rows_; ++i) count_activation(i);
+    if (pass_.d_hidden) scatter();
+  }
+
+  void run_linear() {
     const PackedLinear& inner = context_.packed.head_inner;
     const PackedLinear& outer = context_.packed.head;
     if (inner.outputs > 0)
@@ -55,10 +71,8 @@ class HeadBlock {
       finish_row(i);
     }
     if (pass_.d_hidden) send_back();
-    rows_ = 0;
   }
 
- private:
   bool masked() const { return pass_.training && dropout_.active(); }
   bool logits_masked() const {
     return logits_dropout_.active() && (pass_.training || context_.model.config().dropout.logits_always);
@@ -106,10 +120,16 @@ class HeadBlock {
     const double loss = context_.head.loss(outputs, z, target, weight, pass_.d_hidden ? z : nullptr);
     if (pass_.losses) pass_.losses[at] = static_cast<float>(loss);
     slice_.loss += weight * loss;
-    if (activation_ > 0)
-      slice_.penalties[0] +=
-          weight * activation_ * context_.products.sum_of_squares(elements(context_.model.top_hidden()), hidden(i));
+    count_activation(i);
     if (pass_.d_hidden && logits_masked()) mask_logits(i, z);
+  }
+
+  /// What the row adds to the penalty on the square of an output.
+  void count_activation(int i) {
+    if (activation_ <= 0) return;
+    const float weight = pass_.window.weight_at(work_.step[i], slice_.first + work_.row[i]);
+    slice_.penalties[0] +=
+        weight * activation_ * context_.products.sum_of_squares(elements(context_.model.top_hidden()), hidden(i));
   }
 
   void send_back() {
@@ -130,6 +150,10 @@ class HeadBlock {
       multiply_panels(context_.products, rows_, work_.outputs.data(), output_stride_, outer.backward,
                       work_.d_hidden.data(), hidden_stride_, false);
     }
+    scatter();
+  }
+
+  void scatter() {
     for (int i = 0; i < rows_; ++i) scatter_row(i);
     if (pass_.d_parameters) slice_.head_rows += rows_;
   }
@@ -150,11 +174,7 @@ class HeadBlock {
 
   void add_gradient(LinearGradient& sums, const PackedLinear& linear, const float* d, std::size_t d_stride,
                     const float* x, std::size_t x_stride) {
-    const std::size_t outputs = sums.bias.size();
-    if (slice_.head_rows == 0) std::memset(sums.bias.data(), 0, outputs * sizeof(float));
-    add_weight_gradient(context_.products, rows_, d, d_stride, linear.outputs, x, x_stride, padded(linear.inputs),
-                        sums.weights.data(), slice_.head_rows > 0);
-    context_.products.add_rows(rows_, outputs, d, d_stride, sums.bias.data());
+    add_linear_gradient(context_.products, rows_, linear, d, d_stride, x, x_stride, sums, slice_.head_rows > 0);
   }
 
   const Context& context_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 
 #include "engine/cpu/passes.h"
 #include "throughtime/index.h"
@@ -62,6 +63,15 @@ void add_weight_gradient(const ProductKernels& products, int rows, const float* 
       product.accumulate = accumulate;
       products.multiply_transposed(product);
     }
+}
+
+void add_linear_gradient(const ProductKernels& products, int rows, const PackedLinear& linear, const float* d,
+                         std::size_t d_stride, const float* x, std::size_t x_stride, LinearGradient& sums,
+                         bool accumulate) {
+  if (!accumulate) std::memset(sums.bias.data(), 0, sums.bias.bytes());
+  add_weight_gradient(products, rows, d, d_stride, linear.outputs, x, x_stride, padded(linear.inputs),
+                      sums.weights.data(), accumulate);
+  products.add_rows(rows, sums.bias.size(), d, d_stride, sums.bias.data());
 }
 
 }  // namespace throughtime::cpu

@@ -99,7 +99,7 @@ PackedLinear::PackedLinear(int outputs_, int inputs_)
 void PackedLinear::pack(const float* weights, const float* bias_values) {
   forward.pack(weights);
   backward.pack(weights);
-  std::copy_n(bias_values, outputs, bias.data());
+  if (bias_values) std::copy_n(bias_values, outputs, bias.data());
 }
 
 // ---------------------------------------------------------------- recurrent layers
@@ -175,7 +175,9 @@ PackedModel::PackedModel(const Model& model) {
   if (model.encoder_weight >= 0) encoder = PackedLinear(model.inputs(), model.raw_inputs());
   const int inner = model.config().head.hidden;
   if (inner > 0) head_inner = PackedLinear(inner, model.top_hidden());
-  head = PackedLinear(model.linear_outputs(), inner > 0 ? inner : model.top_hidden());
+  for (const HeadLayers::Linear& own : model.head_layers().linear)
+    head_layers.emplace_back(own.outputs, model.top_hidden());
+  head = PackedLinear(model.linear_outputs(), model.last_width());
   const bool drops = model.config().dropout.recurrent > 0;
   for (std::size_t k = 0; drops && k < layers.size(); ++k) {
     const int block = model.layers()[k].weight_hh;
@@ -249,6 +251,8 @@ bool PackedModel::reads_in_place() {
   const auto reads = [](const BackwardPanels& panels) { return panels.panels() > 0 && panels.in_place(); };
   for (const PackedLayer& layer : layers)
     if (reads(layer.input_back) || reads(layer.recurrent_back) || reads(layer.late_back)) return true;
+  for (const PackedLinear& own : head_layers)
+    if (reads(own.backward)) return true;
   return reads(encoder.backward) || reads(head_inner.backward) || reads(head.backward);
 }
 
@@ -269,11 +273,13 @@ void PackedModel::note_layers(std::vector<Move>& moves) {
 
 void PackedModel::note_linear(std::vector<Move>& moves) {
   const auto note = [&](Array& array) { note_numbers(array, moves); };
-  for (PackedLinear* linear : {&encoder, &head_inner, &head}) {
-    note(linear->forward.numbers());
-    note(linear->backward.numbers());
-    note(linear->bias);
-  }
+  const auto note_one = [&](PackedLinear& linear) {
+    note(linear.forward.numbers());
+    note(linear.backward.numbers());
+    note(linear.bias);
+  };
+  for (PackedLinear* linear : {&encoder, &head_inner, &head}) note_one(*linear);
+  for (PackedLinear& own : head_layers) note_one(own);
 }
 
 void PackedModel::pack_layers(const Model& model, const float* parameters) {
@@ -282,9 +288,11 @@ void PackedModel::pack_layers(const Model& model, const float* parameters) {
 }
 
 void PackedModel::pack_linear(const Model& model, const float* parameters) {
-  const auto at = [&](int block) { return parameters + model.parameters().block(block).offset; };
+  const auto at = [&](int block) { return block < 0 ? nullptr : parameters + model.parameters().block(block).offset; };
   if (encoder.outputs > 0) encoder.pack(at(model.encoder_weight), at(model.encoder_bias));
   if (head_inner.outputs > 0) head_inner.pack(at(model.head_inner_weight), at(model.head_inner_bias));
+  for (std::size_t k = 0; k < head_layers.size(); ++k)
+    head_layers[k].pack(at(model.head_layer_weight[k]), at(model.head_layer_bias[k]));
   head.pack(at(model.head_weight), at(model.head_bias));
 }
 

@@ -106,6 +106,7 @@ struct PackedModel {
 
   std::vector<PackedLayer> layers;
   PackedLinear encoder, head_inner, head;  // outputs = 0 where absent
+  std::vector<PackedLinear> head_layers;   // of the head's own
   std::int32_t buffer = -1;                // what is packed: a buffer and its version
   std::uint64_t version = 0;
   std::optional<std::uint64_t> masks;  // the key of the masks on the recurrent weights; none: there are none

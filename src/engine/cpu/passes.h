@@ -143,12 +143,20 @@ struct HeadPass {
   bool d_parameters = false;  // add to the head's gradients in the slice
 };
 void run_head(const Context& context, const HeadPass& pass, Slice& slice);
+/// The same for the first `rows` rows that are gathered in slice.head, of a head with layers of its own: from their
+/// features to losses and predictions, and where something goes back from there to slice.head.d_hidden.
+void run_layered_rows(const Context& context, const HeadPass& pass, Slice& slice, int rows);
 
 /// C [rows, all columns] = start + A B over all panels of B, in blocks of depth that stay in the cache.
 void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
                      const ForwardPanels& panels, const float* bias, float* c, std::size_t c_stride);
 void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
                      const BackwardPanels& panels, float* c, std::size_t c_stride, bool accumulate);
+
+/// The gradient of a linear layer (+)= that of `rows` rows.
+void add_linear_gradient(const ProductKernels& products, int rows, const PackedLinear& linear, const float* d,
+                         std::size_t d_stride, const float* x, std::size_t x_stride, LinearGradient& sums,
+                         bool accumulate);
 
 /// weights [outputs, inputs_padded] (+)= d^T x over `rows` rows; outputs are the first columns of d.
 void add_weight_gradient(const ProductKernels& products, int rows, const float* d, std::size_t d_stride, int outputs,

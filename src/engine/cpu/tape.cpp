@@ -36,12 +36,17 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
 
     std::size_t widest = std::max({raw, padded(model.top_hidden()), padded(model.outputs())});
     for (const Layer& layer : model.layers()) widest = std::max(widest, padded(layer.inputs));
-    slice.mask = Array(widest);
+    const HeadLayers& own = model.head_layers();
+    const bool masks_latent = model.config().dropout.latent > 0;
+    slice.mask = Array(std::max(widest, masks_latent ? elements(own.branches, own.width) : 0));
     const std::size_t head_rows = std::min<std::size_t>(chunk_rows, kChunkRows);
     if (model.config().penalties.slowness > 0) slice.slowness.resize(elements(slice.rows));
     HeadWork& head = slice.head;
     head.hidden = Array(head_rows * padded(model.top_hidden()));
-    head.outputs = Array(head_rows * (padded(model.outputs()) + kSkew));
+    if (own.any())
+      add_head_layers(model, slice, head_rows);
+    else
+      head.outputs = Array(head_rows * (padded(model.outputs()) + kSkew));
     if (packed.head_inner.outputs > 0) head.inner = Array(head_rows * (padded(packed.head_inner.outputs) + kSkew));
     head.step.resize(head_rows);
     head.row.resize(head_rows);
@@ -57,6 +62,7 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
       if (model.embedding >= 0) slice.d_raw = Array(kept_rows * raw);
       if (packed.encoder.outputs > 0) slice.encoder_gradient = LinearGradient(packed.encoder);
       if (packed.head_inner.outputs > 0) slice.head_inner_gradient = LinearGradient(packed.head_inner);
+      for (const PackedLinear& linear : packed.head_layers) slice.head_layer_gradients.emplace_back(linear);
       slice.head_gradient = LinearGradient(packed.head, model.head().constants);
     }
     count(slice);
@@ -103,12 +109,26 @@ void CpuTape::add_layer(const Model& model, Slice& slice, std::size_t index) {
   slice.layer_gradients.push_back(std::move(sums));
 }
 
+void CpuTape::add_head_layers(const Model& model, Slice& slice, std::size_t rows) {
+  const HeadLayers& own = model.head_layers();
+  HeadWork& head = slice.head;
+  head.y_begin = {0};
+  for (const HeadLayers::Linear& linear : own.linear)
+    head.y_begin.push_back(head.y_begin.back() + padded(elements(linear.outputs)));
+  head.y_begin.back() += kSkew;
+  head.y = Array(rows * head.y_begin.back());
+  head.x = Array(rows * own.branches * (padded(own.width) + kSkew));
+  head.group = std::clamp(kChunkRows / own.branches, 1, static_cast<int>(rows));
+  head.outputs = Array(elements(head.group, own.branches) * (padded(model.outputs()) + kSkew));
+  head.scratch.resize(LayeredKernels<float>::scratch_per_branch * elements(own.branches));
+}
+
 void CpuTape::count(const Slice& slice) {
   std::size_t kept = slice.raw.bytes() + slice.d_top.bytes() + slice.d_raw.bytes();
   for (const LayerTape& layer : slice.layers) kept += layer.states.bytes() + layer.saved.bytes() + layer.input.bytes();
   std::size_t rest = slice.d_below.bytes() + slice.mask.bytes();
   const HeadWork& head = slice.head;
-  for (const Array* array : {&head.hidden, &head.inner, &head.outputs, &head.d_hidden, &head.d_inner})
+  for (const Array* array : {&head.hidden, &head.inner, &head.outputs, &head.d_hidden, &head.d_inner, &head.y, &head.x})
     rest += array->bytes();
   for (const LayerWork& work : slice.work)
     for (const Array* array : {&work.input_sums, &work.recurrent_sums, &work.state, &work.cotangent, &work.held,
@@ -119,6 +139,7 @@ void CpuTape::count(const Slice& slice) {
             sums.recurrent_bias.bytes();
   for (const LinearGradient* sums : {&slice.encoder_gradient, &slice.head_inner_gradient, &slice.head_gradient})
     rest += sums->weights.bytes() + sums->bias.bytes();
+  for (const LinearGradient& sums : slice.head_layer_gradients) rest += sums.weights.bytes() + sums.bias.bytes();
   activation_bytes_ += kept;
   bytes_ += kept + rest;
 }

@@ -64,6 +64,14 @@ struct HeadWork {
   Array hidden, inner, outputs;  // [rows][padded width (+ kSkew)]
   Array d_hidden, d_inner;
   std::vector<std::int32_t> step, row;  // of each gathered row
+
+  // Of a head with layers of its own. `outputs` are then those of all branches of a group of rows, as many as fill the
+  // rows of a product: what is as large as branches times outputs does not grow with the gathered rows.
+  Array y;                           // [rows][what its linear layers put out, each padded; + kSkew]
+  std::vector<std::size_t> y_begin;  // of each linear layer; at the end the stride of a row
+  Array x;                           // [rows][branches][padded width + kSkew]; going back dL/dx
+  std::vector<double> scratch;       // of its kernels
+  int group = 0;                     // rows
 };
 
 /// Rows [first, first + rows) of a batch, carried through a whole window by one thread.
@@ -85,6 +93,7 @@ struct Slice {
 
   std::vector<LayerGradient> layer_gradients;
   LinearGradient encoder_gradient, head_inner_gradient, head_gradient;
+  std::vector<LinearGradient> head_layer_gradients;
   std::vector<const float*> flat;  // [P] of a small model: where each number of the gradient lies above; else empty
   double loss = 0;                 // sum of weight * loss of the last unroll
   double correct = 0;              // sum of the weights of its right predictions
@@ -121,6 +130,7 @@ class CpuTape final : public Tape {
 
  private:
   void add_layer(const Model& model, Slice& slice, std::size_t index);
+  static void add_head_layers(const Model& model, Slice& slice, std::size_t rows);
   void count(const Slice& slice);
 
   std::size_t activation_bytes_ = 0;

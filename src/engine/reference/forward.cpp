@@ -87,29 +87,55 @@ void step_row(const Pass& pass, int step, int row) {
   }
 }
 
+/// What is wanted of one row whose outputs are in the workspace.
+struct HeadAnswer {
+  double loss = 0;
+  bool right = false;  // the likeliest output is the label's
+};
+
+/// Loss of the row and whether it is right, and its predictions into work.outputs where they are wanted.
+HeadAnswer answer_of(const Pass& pass, int step, int row, bool with_loss, bool with_predictions) {
+  const HeadKernels<double>& kernels = pass.model.head().reference;
+  const int width = pass.model.outputs();
+  const double weight = pass.window.weight_at(step, row);
+  std::vector<double>& z = pass.tape.work.outputs;
+  RowTarget<double> target;
+  if (with_loss) target = row_target(pass.model, pass.window, step, row, pass.tape.work.target.data());
+  HeadAnswer answer;
+  std::int32_t likeliest = 0;
+  if (pass.model.head_layers().any()) {
+    const LayeredRow<double> own = layered_row(pass);
+    if (with_predictions) kernels.layered.predict(own, z.data());
+    if (with_loss) answer.loss = kernels.layered.loss(own, target, weight, false, &likeliest);
+  } else {
+    likeliest = static_cast<std::int32_t>(std::max_element(z.begin(), z.end()) - z.begin());
+    if (with_loss) answer.loss = kernels.loss(width, z.data(), target, weight, nullptr);
+    if (with_predictions) kernels.predict(width, z.data());
+  }
+  answer.right = target.label >= 0 && likeliest == target.label;
+  return answer;
+}
+
 /// Loss and predictions of one row; zeros where the weight is 0.
 void evaluate_head(const Pass& pass, int step, int row, const UnrollOutputs& out) {
-  const HeadKernels<double>& kernels = pass.model.head().reference;
   const int width = pass.model.outputs();
   const std::size_t entry = elements(step, pass.window.batch) + elements(row);
   const double weight = pass.window.weight_at(step, row);
-  double* z = pass.tape.work.outputs.data();
-  double loss = 0;
-  if (weight != 0) head_forward(pass, step, row);
-  if (weight != 0 && (out.losses || out.loss_sum || out.correct_sum)) {
-    const auto target = row_target(pass.model, pass.window, step, row, pass.tape.work.target.data());
-    if (out.correct_sum && std::max_element(z, z + width) - z == target.label) *out.correct_sum += weight;
-    loss = kernels.loss(width, z, target, weight, nullptr);
+  const bool wants_loss = out.losses || out.loss_sum || out.correct_sum;
+  HeadAnswer answer;
+  if (weight != 0) {
+    head_forward(pass, step, row);
+    answer = answer_of(pass, step, row, wants_loss, out.predictions != nullptr);
   }
-  if (out.losses) out.losses[entry] = loss;
-  if (out.loss_sum) *out.loss_sum += weight * loss;
+  if (out.correct_sum && answer.right) *out.correct_sum += weight;
+  if (out.losses) out.losses[entry] = answer.loss;
+  if (out.loss_sum) *out.loss_sum += weight * answer.loss;
   if (!out.predictions) return;
   double* predictions = out.predictions + entry * elements(width);
-  std::fill_n(predictions, width, 0.0);
-  if (weight != 0) {
-    kernels.predict(width, z);
-    std::copy_n(z, width, predictions);
-  }
+  if (weight != 0)
+    std::copy_n(pass.tape.work.outputs.data(), width, predictions);
+  else
+    std::fill_n(predictions, width, 0.0);
 }
 
 /// Copies the states after `step` steps if they are the next ones asked for.
@@ -194,6 +220,11 @@ void mask_output(const Pass& pass, int step, int row, double* values) {
 void mask_logits(const Pass& pass, int step, int row, double* values) {
   const DropoutConfig& dropout = pass.model.config().dropout;
   apply_mask(pass, logits_dropout(dropout), step, row, pass.model.linear_outputs(), values, dropout.logits_always);
+}
+
+void mask_latent(const Pass& pass, int step, int row, double* values) {
+  const HeadLayers& layers = pass.model.head_layers();
+  apply_mask(pass, latent_dropout(pass.model.config().dropout), step, row, layers.branches * layers.width, values);
 }
 
 void run_forward(const Pass& pass, const UnrollOutputs& out) {

@@ -13,6 +13,7 @@ void head_forward(const Pass& pass, int step, int row) {
   std::copy_n(pass.tape.state(step + 1, row) + model.layers().back().state_offset, model.top_hidden(),
               work.features.data());
   mask_output(pass, step, row, work.features.data());
+  if (model.head_layers().any()) return layered_forward(pass, step, row);
   if (hidden > 0)
     affine(hidden, model.top_hidden(), pass.block(model.head_inner_weight), work.features.data(),
            pass.block(model.head_inner_bias), work.inner.data());
@@ -24,11 +25,13 @@ void head_forward(const Pass& pass, int step, int row) {
     std::copy_n(pass.block(model.head_constants), model.head().constants, work.outputs.end() - model.head().constants);
 }
 
-void head_backward(const Pass& pass, int step, int row, double* d_top, double* gradient) {
+namespace {
+
+/// From the loss to work.d_features through the linear layers of a head that has none of its own.
+void linear_backward(const Pass& pass, int step, int row, double* gradient) {
   const Model& model = pass.model;
   const int outputs = model.linear_outputs(), top = model.top_hidden(), hidden = model.config().head.hidden;
   Workspace& work = pass.tape.work;
-  head_forward(pass, step, row);
   const auto target = row_target(model, pass.window, step, row, work.target.data());
   model.head().reference.loss(model.outputs(), work.outputs.data(), target, pass.window.weight_at(step, row),
                               work.d_outputs.data());
@@ -54,6 +57,19 @@ void head_backward(const Pass& pass, int step, int row, double* d_top, double* g
       if (model.head_inner_bias >= 0) add(hidden, work.d_inner.data(), pass.block_of(gradient, model.head_inner_bias));
     }
   }
+}
+
+}  // namespace
+
+void head_backward(const Pass& pass, int step, int row, double* d_top, double* gradient) {
+  const Model& model = pass.model;
+  const int top = model.top_hidden();
+  Workspace& work = pass.tape.work;
+  head_forward(pass, step, row);
+  if (model.head_layers().any())
+    layered_backward(pass, step, row, gradient);
+  else
+    linear_backward(pass, step, row, gradient);
   if (pass.penalises()) {
     const double factor = 2 * pass.window.weight_at(step, row) * model.config().penalties.activation / top;
     for (int i = 0; i < top; ++i) work.d_features[i] += factor * work.features[i];

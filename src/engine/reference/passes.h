@@ -60,8 +60,15 @@ void gather_input(const Pass& pass, int step, int row);
 /// Runs the window from the state in slot 0 of the tape.
 void run_forward(const Pass& pass, const UnrollOutputs& outputs);
 
-/// Outputs z of the head for the state after `step`, into work.outputs (and work.features, work.inner on the way).
+/// Outputs z of the head for the state after `step`, into work.outputs (and work.features, work.inner on the way); of a
+/// head with layers of its own those of all branches, into work.branch_outputs.
 void head_forward(const Pass& pass, int step, int row);
+/// The row of such a head that is in the workspace.
+LayeredRow<double> layered_row(const Pass& pass);
+/// The part of head_forward and head_backward that such a head has in place of linear layers: from work.features to
+/// the outputs, and from its loss to work.d_features.
+void layered_forward(const Pass& pass, int step, int row);
+void layered_backward(const Pass& pass, int step, int row, double* gradient);
 /// Adds the loss of (step, row) to dL/d(top h) in `d_top` [H] and, unless null, to `gradient`.
 void head_backward(const Pass& pass, int step, int row, double* d_top, double* gradient);
 
@@ -83,5 +90,7 @@ void mask_between(const Pass& pass, int step, int row, int layer, double* values
 void mask_output(const Pass& pass, int step, int row, double* values);
 /// Those of the head's outputs; in evaluations too, where the model says so.
 void mask_logits(const Pass& pass, int step, int row, double* values);
+/// Those of what a head with layers of its own hands to its output layer, all branches end to end.
+void mask_latent(const Pass& pass, int step, int row, double* values);
 
 }  // namespace throughtime::reference

@@ -38,9 +38,16 @@ Workspace::Workspace(const Model& model, int batch) {
     hidden = std::max(hidden, layer.hidden);
   }
   const auto size = [](int n) { return elements(n); };
+  const HeadLayers& head = model.head_layers();
+  if (head.any()) {
+    for (const HeadLayers::Linear& linear : head.linear) own.emplace_back(size(linear.outputs));
+    branch_inputs.resize(elements(head.branches, head.width));
+    branch_outputs.resize(elements(head.branches, model.outputs()));
+    head_scratch.resize(LayeredKernels<double>::scratch_per_branch * size(head.branches));
+  }
   zero_state.resize(size(model.state_size()));
   for (auto* vector : {&raw_input, &d_raw_input}) vector->resize(size(model.raw_inputs()));
-  mask.resize(size(std::max({input_width, hidden, model.outputs()})));
+  mask.resize(std::max(size(std::max({input_width, hidden, model.outputs()})), branch_inputs.size()));
   for (auto* vector : {&input_gates, &d_input_gates}) vector->resize(size(input_rows));
   for (auto* vector : {&recurrent_gates, &d_recurrent_gates}) vector->resize(size(recurrent_rows));
   d_gated.resize(size(hidden));
@@ -57,10 +64,12 @@ std::size_t Workspace::bytes() const {
   std::size_t numbers = 0;
   for (const auto& matrix : effective) numbers += 2 * matrix.size();
   for (const auto& mask : recurrent_mask) numbers += mask.size();
+  for (const auto& outputs_of_layer : own) numbers += outputs_of_layer.size();
   for (const auto* vector :
-       {&raw_weights,     &zero_state,        &raw_input, &d_raw_input, &mask,     &input_gates, &d_input_gates,
-        &recurrent_gates, &d_recurrent_gates, &d_gated,   &d_inputs,    &features, &d_features,  &inner,
-        &d_inner,         &outputs,           &d_outputs, &target,      &d_state,  &d_before,    &difference_scale})
+       {&raw_weights,   &zero_state,      &raw_input,         &d_raw_input,   &mask,           &input_gates,
+        &d_input_gates, &recurrent_gates, &d_recurrent_gates, &d_gated,       &d_inputs,       &features,
+        &d_features,    &inner,           &d_inner,           &outputs,       &d_outputs,      &target,
+        &d_state,       &d_before,        &difference_scale,  &branch_inputs, &branch_outputs, &head_scratch})
     numbers += vector->size();
   return numbers * sizeof(double);
 }

@@ -40,6 +40,9 @@ struct Workspace {
   std::vector<double> features, d_features;                 // [top H]: what the head sees
   std::vector<double> inner, d_inner;                       // [head hidden]
   std::vector<double> outputs, d_outputs, target;           // [outputs]
+  std::vector<std::vector<double>> own;                     // per linear layer of the head's own: what it puts out
+  std::vector<double> branch_inputs, branch_outputs;        // [branches, width], [branches, outputs] of such a head
+  std::vector<double> head_scratch;                         // of its kernels
   std::vector<double> d_state;                              // [B, S]: cotangent of the state after the current step
   std::vector<double> d_before;                             // [S]: of the state before it
   std::vector<double> difference_scale;                     // [B]: of the slowness penalty

@@ -59,6 +59,10 @@ ModelConfig draw_model(const std::string& cell, const std::string& head, Draws& 
   }
   config.head.name = head;
   const HeadType& type = find_head(head);
+  if (type.layers) {
+    config.head.experts = draws.integer(1, 3);
+    config.head.latent = draws.integer(1, 4);
+  }
   config.head.outputs = draws.integer(2, 4) * type.outputs_per_target(config.head.levels.size()) + type.beside;
   return config;
 }

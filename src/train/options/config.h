@@ -31,6 +31,9 @@ struct ModelOptions {
   int head_hidden = 0;
   std::string head;  // instead of the task's own; empty: that
   std::vector<double> levels = {0.1, 0.5, 0.9};
+  int experts = 15;
+  int latent = 0;
+  double mixture_epsilon = 0;
   DropoutConfig dropout;
   PenaltyConfig penalties;
   InitialiseConfig initialise;

@@ -20,7 +20,7 @@ const T& of_layer(const std::vector<T>& list, int layer) {
 }  // namespace
 
 ModelConfig make_model_config(const ModelOptions& options, const Task& task) {
-  if (!options.head.empty() && task.forecast() == nullptr)
+  if (!options.head.empty() && find_head(options.head).band != HeadBand::none && task.forecast() == nullptr)
     refuse("model", "model.head = \"{}\" is for forecasts (task.name = \"series\"); leave it empty for this task",
            options.head);
   return make_model_config(options, task.input(), task.head());
@@ -39,8 +39,15 @@ ModelConfig make_model_config(const ModelOptions& options, const InputConfig& in
   model.input.encoder = options.encoder;
   model.head.hidden = options.head_hidden;
   model.head.levels = options.levels;
+  model.head.experts = options.experts;
+  model.head.latent = options.latent;
+  model.head.epsilon = options.mixture_epsilon;
   if (!options.head.empty()) {
-    const HeadType& type = find_head(options.head);
+    const HeadType &type = find_head(options.head), &own = find_head(head.name);
+    if (type.target != own.target || own.beside > 0)
+      refuse("model", "model.head = \"{}\" needs {}, and the targets of this task are others; leave it empty",
+             type.name,
+             takes_label(type.target) ? "labels, one of some classes at each step with a loss" : "target values");
     model.head.name = options.head;
     model.head.outputs = head.outputs * type.outputs_per_target(options.levels.size());
   }

@@ -21,6 +21,14 @@ std::vector<std::string> readers_of(const std::vector<const Row*>& rows, std::st
   return names;
 }
 
+/// Heads that `model.head` may name, and those of them that say yes.
+std::vector<std::string> replacing_heads(bool (*yes)(const HeadType&)) {
+  std::vector<std::string> names;
+  for (const HeadType* head : all_heads())
+    if (head->replaces() && yes(*head)) names.push_back(head->name);
+  return names;
+}
+
 void describe(LearnerConfig& config, OptionList& list) {
   list.add_name("name", config.name, "training method", names_of_rows(all_learners()));
   for (const LearnerType* learner : all_learners()) {
@@ -42,11 +50,26 @@ void describe(ModelOptions& config, OptionList& list) {
   list.add("tied", config.tied, "use the embedding matrix as the output matrix too");
   list.add("encoder", config.encoder, "width of a linear encoder before the first layer; 0: none", between(0, 65536));
   list.add("head_hidden", config.head_hidden, "width of a linear layer before the output; 0: none", between(0, 65536));
-  list.add_name("head", config.head, "a forecast with a band instead of one number; empty: the task's own head",
-                {"", "quantile", "gaussian"});
+  std::vector<std::string> heads = replacing_heads([](const HeadType&) { return true; });
+  heads.insert(heads.begin(), "");
+  list.add_name("head", config.head,
+                "a forecast with a band instead of one number, or a mixture in place of one softmax; empty: the task's "
+                "own head",
+                heads);
   list.used_by(UserKind::command, {"train"});
   list.add("levels", config.levels, "levels of the quantiles; for gaussian, of its band", between(0, 1));
   list.used_by(UserKind::command, {"train"});
+  const auto of_layered_heads = [&] {
+    list.used_by(UserKind::head, replacing_heads([](const HeadType& head) { return head.layers != nullptr; }));
+  };
+  list.add("experts", config.experts, "how many softmaxes are mixed", between(1, 1024));
+  of_layered_heads();
+  list.add("latent", config.latent,
+           "width of what each of them reads; 0: the embedding's, or without one the last layer's", between(0, 65536));
+  of_layered_heads();
+  list.add("mixture_epsilon", config.mixture_epsilon, "the loss is -log(p + this); the authors' released code has 1e-8",
+           below_one(0));
+  of_layered_heads();
   list.add("dropout_input", config.dropout.input, "dropout of the first layer's inputs: the share that is dropped",
            below_one(0));
   list.add("dropout_between", config.dropout.between, "dropout between layers: the share that is dropped",
@@ -67,6 +90,9 @@ void describe(ModelOptions& config, OptionList& list) {
       "dropout_embedding", config.dropout.embedding,
       "the share of tokens whose embedding is dropped as a whole, the same ones in all rows and steps of a sequence",
       below_one(0));
+  list.add("dropout_latent", config.dropout.latent,
+           "dropout of what the softmaxes of a mixture read: the share that is dropped", below_one(0));
+  of_layered_heads();
   list.add("activation_penalty", config.penalties.activation,
            "added to the loss: this times the mean square of the last layer's outputs, after dropout", at_least(0));
   list.add("slowness_penalty", config.penalties.slowness,
@@ -234,6 +260,8 @@ std::vector<std::string> at_work(UserKind kind, const RunConfig& config, std::st
       return {config.learner.name};
     case UserKind::cell:
       return config.model.cell;
+    case UserKind::head:
+      return {config.model.head.empty() ? "the task's own" : config.model.head};
     case UserKind::optimizer:
       return {config.optimizer.rule.name};
     case UserKind::average: {

@@ -110,6 +110,7 @@ RunExtent measure(const TrainOptions& train, const Task& task, const Model& mode
   const std::int64_t of_epochs =
       std::max<std::int64_t>(1, task.epochs_vary() ? batches_of(task, train) : std::llround(train.epochs * per_epoch));
   return {.parameters = model.parameters().size(),
+          .products = model.products_of_step(),
           .steps = task.usual_steps(),
           .batch = train.batch,
           .iterations = train.epochs > 0 ? of_epochs : train.iterations,

@@ -19,6 +19,7 @@ namespace throughtime {
 /// How much a configuration asks for.
 struct RunExtent {
   std::size_t parameters = 0;
+  double products = 0;  // Model::products_of_step
   int steps = 0;
   int batch = 0;
   std::int64_t iterations = 0;

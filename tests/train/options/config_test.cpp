@@ -311,6 +311,8 @@ TEST(Config, OptionsThatNobodyReadsAreRefused) {
   EXPECT_REFUSED(load("optimizer.momentum=0.5"), "optimizer.momentum is an option of the optimizer momentum");
   EXPECT_REFUSED(load("model.diffusion=0.5"), "here the cell is lstm");
   EXPECT_REFUSED(load("optimizer.schedule_patience=1"), "is an option of the schedule plateau");
+  EXPECT_REFUSED(load("model.experts=5"),
+                 "model.experts is an option of the head mixture_of_softmaxes; here the head is the task's own");
   EXPECT_REFUSED(load("model.initialise_range=1"), "is an option of the initialise uniform");
   EXPECT_NO_THROW(load_config(file.path(), {"learner.name=tbptt", "learner.tbptt.steps=5"}));
 }
@@ -348,6 +350,24 @@ TEST(Config, BuildsTheModelThatTheOptionsDescribe) {
   EXPECT_EQ(make_model_config(options, {.reals = 1}, {.name = "regression", .outputs = 3}).head.outputs, 12);
   options.head = "gaussian";
   EXPECT_EQ(make_model_config(options, {.reals = 1}, {.name = "regression", .outputs = 3}).head.outputs, 6);
+}
+
+TEST(Config, AMixtureTakesThePlaceOfASoftmaxAlone) {
+  ModelOptions options;
+  options.head = "mixture_of_softmaxes";
+  options.experts = 4;
+  options.latent = 7;
+  options.mixture_epsilon = 1e-8;
+  const HeadConfig head = make_model_config(options, {.vocabulary = 9}, {.name = "softmax", .outputs = 9}).head;
+  EXPECT_EQ(head.name, "mixture_of_softmaxes");
+  EXPECT_EQ(head.outputs, 9);
+  EXPECT_EQ(head.experts, 4);
+  EXPECT_EQ(head.latent, 7);
+  EXPECT_EQ(head.epsilon, 1e-8);
+  const std::string needs = "[model] model.head = \"mixture_of_softmaxes\" needs labels";
+  for (const char* other : {"regression", "bernoulli", "point_process"})
+    EXPECT_REFUSED(make_model_config(options, {.reals = 1}, {.name = other, .outputs = 5}), needs);
+  EXPECT_REFUSED(make_model_config(options, *make_task(TaskConfig{}, 1)), needs);
 }
 
 }  // namespace

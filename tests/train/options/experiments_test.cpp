@@ -100,9 +100,9 @@ class Experiment : public ::testing::TestWithParam<std::filesystem::path> {};
 TEST_P(Experiment, LoadsAndLearnsFromABatchInEveryArm) {
   const ScratchDirectory directory;
   write_data(directory);
-  const std::vector<std::string> small = {"model.hidden=4",     "train.batch=2",          "train.epochs=0",
-                                          "train.iterations=1", "train.evaluate_every=0", "train.best_by=loss",
-                                          "run.threads=1"};
+  const std::vector<std::string> small = {"model.hidden=4",        "train.batch=2",          "train.epochs=0",
+                                          "train.iterations=1",    "train.evaluate_every=0", "train.best_by=loss",
+                                          "optimizer.average=off", "run.threads=1"};
   for (const RunConfig& config : load_files({GetParam().string()}, {})) {
     SCOPED_TRACE(config.run.name);
     EXPECT_EQ(resolved_config(parse_config(resolved_config(config), "resolved")), resolved_config(config));

@@ -75,9 +75,10 @@ TEST(RunSession, ATextGoesOnBitForBit) {
 }
 
 TEST(RunSession, ATextOfRandomLengthsWithAllRegularisersGoesOnBitForBit) {
-  for (const std::string learner : {"bptt", "tbptt:paper", "fptt"}) {
+  for (const std::string learner : {"bptt", "tbptt:paper", "fptt", "fptt with a mixture"}) {
     const ScratchDirectory directory;
-    RunConfig config = config_of({"text", learner, "sgd", "factor_at", "cpu"}, directory / "whole");
+    const bool mixture = learner.ends_with("mixture");
+    RunConfig config = config_of({"text", mixture ? "fptt" : learner, "sgd", "factor_at", "cpu"}, directory / "whole");
     set_words(config, directory / "words.txt", 900);
     config.task.text.length_varies = true;
     config.task.text.length_cap = 6;
@@ -85,9 +86,39 @@ TEST(RunSession, ATextOfRandomLengthsWithAllRegularisersGoesOnBitForBit) {
     config.model.tied = true;
     config.model.dropout = {.input = 0.1, .output = 0.2, .per_sequence = true, .recurrent = 0.3, .embedding = 0.1};
     config.model.penalties = {.activation = 2, .slowness = 1};
+    if (mixture)
+      config.model.head = "mixture_of_softmaxes", config.model.experts = 3, config.model.dropout.latent = 0.2;
     config.optimizer.rate_by_length = true;
     config.optimizer.rule.average = Averaging::non_monotone;
     config.optimizer.rule.average_patience = 1;
+    expect_goes_on(config, directory);
+  }
+}
+
+TEST(RunSession, AMixtureOfSoftmaxesGoesOnBitForBitWithEveryMethod) {
+  for (const std::string learner : {"bptt", "recompute", "tbptt:plain", "tbptt:original", "adaptive_tbptt",
+                                    "fptt:gradient", "fpp:plain", "sliding_tbptt", "target_propagation:chain"}) {
+    SCOPED_TRACE(learner);
+    const ScratchDirectory directory;
+    RunConfig config = config_of({"text", learner, "adam", "constant", "cpu"}, directory / "whole");
+    set_words(config, directory / "words.txt", 900);
+    config.model.embedding = 5;
+    config.model.head = "mixture_of_softmaxes";
+    config.model.experts = 3;
+    expect_goes_on(config, directory);
+  }
+}
+
+TEST(RunSession, AMixtureOfSoftmaxesLearnsFromLossesBeforeTheEnd) {
+  // Their targets are distributions: a share of the label, and earlier predictions.
+  for (const std::string learner : {"fptt:examples", "fptt:class_wrong", "bptt:examples"}) {
+    SCOPED_TRACE(learner);
+    const ScratchDirectory directory;
+    testing::write_digits(directory, "train", 20, 0, "data/");
+    testing::write_digits(directory, "t10k", 5, 3, "data/");
+    RunConfig config = config_of({"mnist", learner, "adam", "constant", "cpu"}, directory / "whole");
+    config.model.head = "mixture_of_softmaxes";
+    config.model.experts = 2;
     expect_goes_on(config, directory);
   }
 }

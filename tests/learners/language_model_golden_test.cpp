@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "support/golden.h"
 #include "throughtime/throughtime.h"
 
-// A language model of stock modules with our masks and both penalties, against PyTorch in double precision.
+// Language models of stock modules with our masks and both penalties, with one softmax and with a mixture of them,
+// against PyTorch in double precision.
 namespace throughtime::testing {
 namespace {
 
@@ -14,9 +16,16 @@ ModelConfig model_of(const nlohmann::json& file) {
   ModelConfig config;
   config.input = {.vocabulary = shape["vocabulary"], .tokens = TokenInput::embedding, .embedding = shape["embedding"]};
   config.layers = {{.cell = "lstm", .hidden = shape["hidden"], .options = {}},
-                   {.cell = "lstm", .hidden = shape["embedding"], .options = {}}};
+                   {.cell = "lstm", .hidden = shape.value("top", shape["embedding"].get<int>()), .options = {}}};
   config.head = {.name = "softmax", .outputs = shape["vocabulary"], .tied = true};
-  config.dropout = {.input = shares["input"], .between = shares["between"], .output = shares["output"]};
+  if (shape.contains("experts")) {
+    config.head.name = "mixture_of_softmaxes";
+    config.head.experts = shape["experts"];
+    config.dropout.latent = shares["latent"];
+  }
+  config.dropout.input = shares["input"];
+  config.dropout.between = shares["between"];
+  config.dropout.output = shares["output"];
   config.dropout.per_sequence = true;
   config.dropout.recurrent = shares["recurrent"];
   config.dropout.embedding = shares["embedding"];
@@ -49,15 +58,19 @@ struct Text {
   Window window;
 };
 
-/// An engine.
-class AwdLstmAgainstPyTorch : public ::testing::TestWithParam<std::string> {};
+/// An engine and a file.
+class LanguageModelAgainstPyTorch : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  static const std::string& engine_name() { return std::get<0>(GetParam()); }
+  static const std::string& file_name() { return std::get<1>(GetParam()); }
+};
 
-TEST_P(AwdLstmAgainstPyTorch, LossPenaltiesAndGradientsAgree) {
-  const nlohmann::json file = read_golden("awd_lstm");
+TEST_P(LanguageModelAgainstPyTorch, LossPenaltiesAndGradientsAgree) {
+  const nlohmann::json file = read_golden(file_name());
   const Model model(model_of(file));
   const Text text(file);
   const Window& window = text.window;
-  const auto engine = make_engine(model, {.name = GetParam(), .threads = 1, .communicator = nullptr});
+  const auto engine = make_engine(model, {.name = engine_name(), .threads = 1, .communicator = nullptr});
   const auto tape = engine->make_tape({.steps = window.steps, .batch = window.batch});
   const Buffer parameters = engine->allocate(model.parameters().size());
   engine->write(parameters, flat_parameters(model, file["parameters"]));
@@ -65,7 +78,7 @@ TEST_P(AwdLstmAgainstPyTorch, LossPenaltiesAndGradientsAgree) {
                gradient = engine->allocate(parameters.size);
   engine->unroll({.window = window, .parameters = parameters, .tape = *tape, .loss_sum = loss, .penalties = penalties});
   engine->pull_back({.tape = *tape, .window = window, .parameters = parameters, .gradient = gradient});
-  const double count = static_cast<double>(text.tokens.size()), tolerance = golden_tolerance(GetParam());
+  const double count = static_cast<double>(text.tokens.size()), tolerance = golden_tolerance(engine_name());
   engine->scale(gradient, 1 / count);
   EXPECT_NEAR(engine->read(loss)[0] / count, file["loss"], tolerance * file["loss"].get<double>());
   EXPECT_NEAR(engine->read(penalties)[0] / count, file["activation"], tolerance * file["activation"].get<double>());
@@ -73,11 +86,11 @@ TEST_P(AwdLstmAgainstPyTorch, LossPenaltiesAndGradientsAgree) {
   expect_close(engine->read(gradient), flat_parameters(model, file["gradient"]), tolerance, "gradient");
 }
 
-TEST_P(AwdLstmAgainstPyTorch, TenUpdatesWithTheSwitchToAveragingAgree) {
-  const nlohmann::json file = read_golden("awd_lstm");
+TEST_P(LanguageModelAgainstPyTorch, TenUpdatesWithTheSwitchToAveragingAgree) {
+  const nlohmann::json file = read_golden(file_name());
   const Model model(model_of(file));
   Text text(file);
-  const auto engine = make_engine(model, {.name = GetParam(), .threads = 1, .communicator = nullptr});
+  const auto engine = make_engine(model, {.name = engine_name(), .threads = 1, .communicator = nullptr});
   OptimizerConfig optimizer{.name = "sgd", .weight_decay = file["weight_decay"]};
   optimizer.average = Averaging::non_monotone;
   optimizer.average_patience = 1;
@@ -95,14 +108,16 @@ TEST_P(AwdLstmAgainstPyTorch, TenUpdatesWithTheSwitchToAveragingAgree) {
     ++text.window.mask_key;
     learner->learn(text.window, [rate](std::int64_t) { return rate; });
   }
-  const double tolerance = golden_tolerance(GetParam());
+  const double tolerance = golden_tolerance(engine_name());
   expect_close(engine->read(trainee.parameters), flat_parameters(model, file["after"]), tolerance, "weights");
   expect_close(engine->read(evaluated_parameters(trainee, optimizer)), flat_parameters(model, file["average"]),
                tolerance, "average");
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, AwdLstmAgainstPyTorch, ::testing::Values("reference", "cpu"),
-                         [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(Golden, LanguageModelAgainstPyTorch,
+                         ::testing::Combine(::testing::Values("reference", "cpu"),
+                                            ::testing::Values("awd_lstm", "mixture")),
+                         [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
 }  // namespace
 }  // namespace throughtime::testing
