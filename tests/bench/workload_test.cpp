@@ -64,9 +64,9 @@ TEST(BenchWorkload, RecipesLearnWithBothMethods) {
       EXPECT_EQ(workload.updates(), 0);
     }
   const CaseResult result =
-      run_case("mos-b2-h9-e3-v11-t8-k2", on_threads(2), {.repeats = 2, .least = 2, .seconds = 1}, false);
+      run_case("mos-b2-h9-e3-v11-t8-k2", on_threads(2), {.effort = {.repeats = 2, .least = 2, .seconds = 1}});
   EXPECT_TRUE(result.weight_drop_share.has_value());
-  EXPECT_FALSE(run_case("lm-lstm-b2-h4-t3-v5", on_threads(1), {.repeats = 2, .least = 2, .seconds = 1}, false)
+  EXPECT_FALSE(run_case("lm-lstm-b2-h4-t3-v5", on_threads(1), {.effort = {.repeats = 2, .least = 2, .seconds = 1}})
                    .weight_drop_share);
 }
 
