@@ -343,6 +343,9 @@ class FPTT(Settings):
     remainder: steps that are left over when T is divided by K: extra: they are one more window; absorb: they
         join the last window; spread: all windows share them; auto: extra, but spread where the extra window
         would be longer than the others (auto, extra, absorb, spread)
+    window: fixed: windows have the length that is given; adaptive: the truncation that keeps the relative bias
+        of the gradient below `delta`, between `shortest` and `longest`; window_length is then the first one
+        (fixed, adaptive)
     form: lambda: regulariser with a running estimate; gradient: Algorithm 2 to the letter; ogd: no regulariser
         (lambda, gradient, ogd)
     alpha: strength of the regulariser; positive unless form = ogd (at least 0)
@@ -376,6 +379,33 @@ class FPTT(Settings):
     divergence: the divergence is a sum over classes, or a mean (sum, mean)
     one_hot_from: from this window on Q is the label itself; 0: in no window (at least 0)
     skip_last: never train on the last window
+    delta: estimates: the relative bias of the gradient that is tolerated (above 0 and below 1)
+    shortest: estimates: K_min, the shortest truncation (between 1 and 500000000)
+    longest: estimates: K_max, the longest truncation (between 1 and 500000000)
+    lags: estimates: R, the largest lag; 0: 100, or fewer if a row of the data is too short for burn-in and lags
+        (at least 0)
+    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: the integer part of 0.9 R (at
+        least 0)
+    positions: estimates: S, the number of random places in the training data that are measured; 0: train.batch
+        (between 0 and 65536)
+    burn_in: estimates: steps from the zero state before the lags begin (between 0 and 1000000)
+    estimate_every: estimates: updates from one estimate to the next; 0: once per epoch (at least 0)
+    logged_estimates: how many estimates are made each time, only to be logged, with their 95 % range (between 0
+        and 10000)
+    decay: estimates: the decay beta is found by regression (Eq. 22), as the maximum (Eq. 21) or as a quantile
+        of the slopes (regression, max, quantile)
+    quantile: decay = quantile: alpha; the 1 - alpha quantile is taken (between 0 and 1)
+    norm: estimates: the norm of dL/dh; per_layer: summed over layers; weighted: by the size of dh/dW
+        (euclidean, per_layer, weighted)
+    gradient_size: estimates: C_k is computed from mean norms, from the norm of summed mean vectors, or exactly
+        (small models only) (norms, vectors, exact)
+    estimate_dropout: estimates: apply dropout
+    variants: estimates: do as the released code does where it differs from the paper (docs/adaptive-tbptt.md)
+        (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau, global_lower_bound,
+        unit_bias)
+    repeats: window = adaptive: how many estimates decide on the length, the integer part of their mean (between
+        1 and 1000)
+    estimate_first: window = adaptive: estimate before the first update; false: begin with `window_length`
     """
 
     _table = 'learner'
@@ -384,6 +414,7 @@ class FPTT(Settings):
         'windows': Field('learner.fptt.windows', 'integer', 0, 0.0, None, False, False, ()),
         'window_length': Field('learner.fptt.window_length', 'integer', 0, 0.0, None, False, False, ()),
         'remainder': Field('learner.fptt.remainder', 'text', 'auto', None, None, False, False, ('auto', 'extra', 'absorb', 'spread')),
+        'window': Field('learner.fptt.window', 'text', 'fixed', None, None, False, False, ('fixed', 'adaptive')),
         'form': Field('learner.fptt.form', 'text', 'lambda', None, None, False, False, ('lambda', 'gradient', 'ogd')),
         'alpha': Field('learner.fptt.alpha', 'number', 0.1, 0.0, None, False, False, ()),
         'alpha_growth': Field('learner.fptt.alpha_growth', 'number', 1.0, 0.0, None, True, False, ()),
@@ -406,6 +437,23 @@ class FPTT(Settings):
         'divergence': Field('learner.fptt.divergence', 'text', 'sum', None, None, False, False, ('sum', 'mean')),
         'one_hot_from': Field('learner.fptt.one_hot_from', 'integer', 0, 0.0, None, False, False, ()),
         'skip_last': Field('learner.fptt.skip_last', 'true or false', False, None, None, False, False, ()),
+        'delta': Field('learner.fptt.delta', 'number', 0.1, 0.0, 1.0, True, True, ()),
+        'shortest': Field('learner.fptt.shortest', 'integer', 2, 1.0, 500000000.0, False, False, ()),
+        'longest': Field('learner.fptt.longest', 'integer', 100, 1.0, 500000000.0, False, False, ()),
+        'lags': Field('learner.fptt.lags', 'integer', 0, 0.0, None, False, False, ()),
+        'tail': Field('learner.fptt.tail', 'integer', 0, 0.0, None, False, False, ()),
+        'positions': Field('learner.fptt.positions', 'integer', 0, 0.0, 65536.0, False, False, ()),
+        'burn_in': Field('learner.fptt.burn_in', 'integer', 20, 0.0, 1000000.0, False, False, ()),
+        'estimate_every': Field('learner.fptt.estimate_every', 'integer', 0, 0.0, None, False, False, ()),
+        'logged_estimates': Field('learner.fptt.logged_estimates', 'integer', 0, 0.0, 10000.0, False, False, ()),
+        'decay': Field('learner.fptt.decay', 'text', 'regression', None, None, False, False, ('regression', 'max', 'quantile')),
+        'quantile': Field('learner.fptt.quantile', 'number', 0.1, 0.0, 1.0, False, False, ()),
+        'norm': Field('learner.fptt.norm', 'text', 'euclidean', None, None, False, False, ('euclidean', 'per_layer', 'weighted')),
+        'gradient_size': Field('learner.fptt.gradient_size', 'text', 'norms', None, None, False, False, ('norms', 'vectors', 'exact')),
+        'estimate_dropout': Field('learner.fptt.estimate_dropout', 'true or false', True, None, None, False, False, ()),
+        'variants': Field('learner.fptt.variants', 'text or list of texts', [], None, None, False, False, ('mean_of_logs', 'phi_from_one', 'tau_twice', 'tight_tail', 'ols_all_lags', 'max_from_tau', 'global_lower_bound', 'unit_bias')),
+        'repeats': Field('learner.fptt.repeats', 'integer', 1, 1.0, 1000.0, False, False, ()),
+        'estimate_first': Field('learner.fptt.estimate_first', 'true or false', True, None, None, False, False, ()),
     }
 
     def __init__(
@@ -414,6 +462,7 @@ class FPTT(Settings):
         windows: int = 0,
         window_length: int = 0,
         remainder: str = 'auto',
+        window: str = 'fixed',
         form: str = 'lambda',
         alpha: float = 0.1,
         alpha_growth: float = 1.0,
@@ -436,10 +485,28 @@ class FPTT(Settings):
         divergence: str = 'sum',
         one_hot_from: int = 0,
         skip_last: bool = False,
+        delta: float = 0.1,
+        shortest: int = 2,
+        longest: int = 100,
+        lags: int = 0,
+        tail: int = 0,
+        positions: int = 0,
+        burn_in: int = 20,
+        estimate_every: int = 0,
+        logged_estimates: int = 0,
+        decay: str = 'regression',
+        quantile: float = 0.1,
+        norm: str = 'euclidean',
+        gradient_size: str = 'norms',
+        estimate_dropout: bool = True,
+        variants: str | Sequence[str] = [],
+        repeats: int = 1,
+        estimate_first: bool = True,
     ) -> None:
         self.windows = windows
         self.window_length = window_length
         self.remainder = remainder
+        self.window = window
         self.form = form
         self.alpha = alpha
         self.alpha_growth = alpha_growth
@@ -462,6 +529,23 @@ class FPTT(Settings):
         self.divergence = divergence
         self.one_hot_from = one_hot_from
         self.skip_last = skip_last
+        self.delta = delta
+        self.shortest = shortest
+        self.longest = longest
+        self.lags = lags
+        self.tail = tail
+        self.positions = positions
+        self.burn_in = burn_in
+        self.estimate_every = estimate_every
+        self.logged_estimates = logged_estimates
+        self.decay = decay
+        self.quantile = quantile
+        self.norm = norm
+        self.gradient_size = gradient_size
+        self.estimate_dropout = estimate_dropout
+        self.variants = variants
+        self.repeats = repeats
+        self.estimate_first = estimate_first
         self._check()
 
 
