@@ -37,7 +37,7 @@ class FlushDenormals {
 #if defined(__SSE2__)
   static constexpr unsigned kFlush = 0x8040u;  // FTZ and DAZ
   // How many live in this thread: even a look at the switch takes as long as a small product.
-  static constinit inline thread_local int depth_ = 0;
+  [[gnu::visibility("hidden")]] static constinit inline thread_local int depth_ = 0;
 #endif
   std::uint64_t before_ = 0;
 };

@@ -6,7 +6,8 @@
 namespace throughtime {
 
 /// steps/losses/stride of a window from the truncation K: paper 2K+1/K/K, ref 2K-1/K/K, plain K/K/K, original K/1/1,
-/// double-tf 2K-1/2K-1/2K-1, buffer K/K/K and the next K-1 losses flow in. custom: given one by one.
+/// double-tf 2K-1/2K-1/2K-1. buffer is K/K/K, and the gradients of the next K-1 losses come back into the window too.
+/// custom: given one by one.
 enum class TbpttPreset { custom, paper, ref, plain, original, double_tf, buffer };
 constexpr auto names_of(TbpttPreset) {
   return choice_names("custom", "paper", "ref", "plain", "original", "double-tf", "buffer");

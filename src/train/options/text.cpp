@@ -115,7 +115,10 @@ std::string users_text(const Option& option) {
 std::string type_name(const Option& option) { return std::visit(TypeName{}, option.field); }
 
 std::string allowed_text(const Option& option) {
-  return option.names.empty() ? option.range.text() : fmt::format("{}", fmt::join(option.names, ", "));
+  if (option.names.empty()) return option.range.text();
+  std::vector<std::string> names = option.names;
+  std::replace(names.begin(), names.end(), std::string(), std::string("empty"));
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string value_text(const Option& option) { return std::visit(ValueText{}, option.field); }
