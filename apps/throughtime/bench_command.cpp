@@ -146,6 +146,8 @@ std::vector<ResultColumn> result_columns(const std::vector<bench::CaseResult>& r
           {{"update"}, true, [](const Result& result) { return percent_text(result.update_share); }},
           {{"updates/s"}, true, [](const Result& result) { return rate_text(result.updates_per_second); }},
           {{"per cpu s"}, true, [](const Result& result) { return rate_text(result.updates_per_cpu_second); }},
+          {{"general ms"}, ways, [](const Result& result) { return time_text(result.general_ms); }},
+          {{"ratio"}, ways, [](const Result& result) { return ratio_text(result.general_ratio); }},
           {{"activations"}, true, [](const Result& result) { return bytes_text(result.activation_bytes); }}};
 }
 
