@@ -59,7 +59,8 @@ struct EstimateConfig {
   bool operator==(const EstimateConfig&) const = default;
 };
 
-/// What every method with estimates reads: all but `repeats` and `first`, which are adaptive_tbptt's.
+/// What every method with estimates reads: all but `repeats` and `first`, which belong to those that choose by them,
+/// adaptive_tbptt and fptt.
 void describe(EstimateConfig& config, OptionList& list);
 
 }  // namespace throughtime

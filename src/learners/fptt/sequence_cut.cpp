@@ -24,6 +24,10 @@ SequenceCut::SequenceCut(std::string_view speaker, const CutRule& rule, const St
   check("window_length", rule.window_length);
 }
 
+void SequenceCut::archive(Archive& archive) {
+  archive.integer("length", rule_.window_length, between(rule_.shortest, rule_.longest));
+}
+
 int SequenceCut::omega(int steps) const {
   return rule_.windows > 0 ? std::max(1, steps / rule_.windows) : std::min(rule_.window_length, steps);
 }
@@ -58,21 +62,12 @@ int SequenceCut::longest_of(int steps) const {
 
 /// With K (or the length) steps more, the longest window is at least as long: the last ones of that many lengths hold
 /// the maximum over all.
-int SequenceCut::longest_with_this_rule() const {
+int SequenceCut::longest() const {
+  if (rule_.longest > 0)  // the last window may have absorbed a remainder
+    return std::min(steps_, rule_.remainder == Remainder::absorb ? 2 * rule_.longest - 1 : rule_.longest);
   const int shortest = lengths_vary_ ? std::max(1, steps_ - std::max(rule_.windows, rule_.window_length)) : steps_;
   int longest = 0;
   for (int steps = shortest; steps <= steps_; ++steps) longest = std::max(longest, longest_of(steps));
-  return longest;
-}
-
-int SequenceCut::longest() const {
-  if (rule_.longest == 0) return longest_with_this_rule();
-  int longest = 0;
-  SequenceCut other = *this;
-  for (int length = rule_.shortest; length <= rule_.longest; ++length) {
-    other.set_window_length(length);
-    longest = std::max(longest, other.longest_with_this_rule());
-  }
   return longest;
 }
 

@@ -25,13 +25,15 @@ class SequenceCut {
   /// From now on windows have this length, within the bounds of the rule.
   void set_window_length(int length) { rule_.window_length = length; }
   int window_length() const { return rule_.window_length; }
+  /// Of a length that may change.
+  void archive(Archive& archive);
 
   /// K': windows of a sequence of `steps` steps, the remainder's included.
   int count(int steps) const;
   int begin(int steps, int window) const;
   int end(int steps, int window) const { return window + 1 == count(steps) ? steps : begin(steps, window + 1); }
 
-  /// The longest window of any sequence of the shape, with any length that the rule allows.
+  /// The longest window of any sequence of the shape. Where the length may change, no window is longer.
   int longest() const;
   /// No sequence of the shape has more windows, with any such length.
   int most() const;
@@ -44,7 +46,6 @@ class SequenceCut {
   int left_over(int steps) const { return steps - whole_windows(steps) * omega(steps); }
   bool is_spread(int steps) const;
   int longest_of(int steps) const;
-  int longest_with_this_rule() const;
 
   CutRule rule_;
   int steps_;          // T of the longest sequence

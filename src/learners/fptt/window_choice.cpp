@@ -8,14 +8,12 @@
 namespace throughtime {
 namespace {
 
-/// No window is longer than a sequence.
-int longest_window(const FpttConfig& config, const StretchShape& shape) {
-  return std::min(config.estimate.longest, shape.steps);
-}
-
-/// With as many lags as a sequence has after the burn-in, where they are open and one sequence is looked at.
+/// With no window longer than a sequence, and as many lags as a sequence has after the burn-in, where they are open and
+/// one sequence is looked at.
 EstimateConfig fitting(const FpttConfig& config, const StretchShape& shape) {
-  return with_fitting_lags(config.estimate, shape.terminal ? shape.steps : shape.row_steps);
+  EstimateConfig estimate = with_fitting_lags(config.estimate, shape.terminal ? shape.steps : shape.row_steps);
+  estimate.longest = std::min(estimate.longest, shape.steps);
+  return estimate;
 }
 
 /// Without a target before the end, all places are the ends of the rows at hand.
@@ -62,9 +60,9 @@ void check_window_choice(const FpttConfig& config, const Model& model, const Str
 
 CutRule cut_rule(const FpttConfig& config, const StretchShape& shape) {
   if (config.window == WindowRule::fixed) return {config.windows, config.window_length, config.remainder};
-  const int shortest = config.estimate.shortest, longest = longest_window(config, shape);
-  const int first = config.window_length > 0 ? config.window_length : shortest;
-  return {0, first, config.remainder, std::min(shortest, first), std::max(longest, first)};
+  const EstimateConfig estimate = fitting(config, shape);
+  const int first = config.window_length > 0 ? config.window_length : estimate.shortest;
+  return {0, first, config.remainder, std::min(estimate.shortest, first), std::max(estimate.longest, first)};
 }
 
 /// The estimator asks for places when it is made, too; then there is no stretch, and it gets none.
@@ -76,9 +74,7 @@ StretchShape WindowChoice::with_places(StretchShape shape, WindowChoice& choice)
 }
 
 WindowChoice::WindowChoice(Engine& engine, const FpttConfig& config, const StretchShape& shape)
-    : shortest_(config.estimate.shortest),
-      longest_(longest_window(config, shape)),
-      clock_(config.estimate.every, config.estimate.first),
+    : clock_(config.estimate.every, config.estimate.first),
       estimator_(engine, fitting(config, shape), with_places(shape, *this)) {
   if (!shape.terminal) return;
   const EstimateConfig estimate = fitting(config, shape);
@@ -94,7 +90,7 @@ const Window& WindowChoice::end_of_stretch(int steps) {
 void WindowChoice::look_at(const Window& stretch, std::int64_t updates, Buffer parameters, SequenceCut& cut) {
   stretch_ = &stretch;
   if (clock_.is_due(updates) && estimator_.ready()) {
-    cut.set_window_length(std::clamp(estimator_.choose(parameters), shortest_, longest_));
+    cut.set_window_length(estimator_.choose(parameters));
     estimator_.log(parameters, cut.window_length());
     clock_.restart(updates);
   }
@@ -104,9 +100,7 @@ void WindowChoice::look_at(const Window& stretch, std::int64_t updates, Buffer p
 
 void WindowChoice::archive(Archive& archive, SequenceCut& cut) {
   const Archive::Scope scope(archive, "window");
-  int length = cut.window_length();
-  archive.integer("length", length, between(1, std::max(longest_, length)));
-  cut.set_window_length(length);
+  cut.archive(archive);
   archive.integer("rows", rows_);
   clock_.archive(archive);
   estimator_.archive(archive);

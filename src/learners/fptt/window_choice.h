@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "learners/adaptive_tbptt/estimator.h"
@@ -38,7 +37,6 @@ class WindowChoice {
 
   const Window* stretch_ = nullptr;  // at hand, during an estimate
   Window place_, none_;
-  int shortest_, longest_;
   EstimateClock clock_;
   TruncationEstimator estimator_;
   std::int64_t rows_ = 0;  // steps learned from, in a row of the data
