@@ -20,7 +20,7 @@ bool has_extras(const Model& model) {
   const bool drops = dropout.input > 0 || dropout.between > 0 || dropout.output > 0 || dropout.logits > 0 ||
                      dropout.recurrent > 0 || dropout.embedding > 0;
   return drops || model.config().penalties.any() || model.embedding >= 0 || model.encoder_weight >= 0 ||
-         model.config().head.hidden > 0 || !model.head_layers().linear.empty();
+         model.config().head.hidden > 0 || model.head_layers().any();
 }
 
 bool fits(const Model& model, const std::vector<RowKernels>& rows) {
