@@ -81,7 +81,7 @@ void evaluate_dynamically(const EvaluationRequest& asked, const DynamicArguments
       asked, request,
       {.collected = [&](const GradientStatistics& found) { tell_statistics(found, request.config.segment); },
        .tried = tell_trial});
-  say_weights(asked.run, asked.best());
+  say_weights(asked.run, asked.best);
   if (json) return show("{}\n", comparison_json(asked, result));
   if (!result.trials.empty()) show_trials(result);
   show_scores(asked, result);

@@ -101,11 +101,11 @@ void show_targets(const Judged& judged) {
 void evaluate(EvaluateArguments arguments) {
   EvaluationRequest& request = arguments.request;
   if (!arguments.data.empty()) request.overrides.push_back("task.data=" + arguments.data);
-  request.checkpoint = checkpoint_of(arguments.weights);
+  request.best = choose_weights(request.run, arguments.weights);
   if (arguments.dynamic.asked) return evaluate_dynamically(request, arguments.dynamic, arguments.json);
   const std::unique_ptr<Trainer> trainer = open_for(request);
   const Judged judged = judge(*trainer, request);
-  say_weights(request.run, request.best());
+  say_weights(request.run, request.best);
   if (arguments.json) return show("{}\n", judged_json(request, judged));
   show_scores(request, judged, !judged.rivals.empty());
   if (const Confusion& confusion = judged.evaluation.confusion; !confusion.classes.empty())

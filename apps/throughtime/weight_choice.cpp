@@ -39,12 +39,8 @@ void add_weight_options(CLI::App& command, WeightChoice& choice, CLI::Option* wi
   add("--last", choice.last, "The last weights, not those that validation chose")->excludes(best);
 }
 
-Checkpoint checkpoint_of(const WeightChoice& choice) {
-  return choice.best ? Checkpoint::best : choice.last ? Checkpoint::last : Checkpoint::chosen;
-}
-
 bool choose_weights(const std::string& run, const WeightChoice& choice) {
-  return takes_best(run, checkpoint_of(choice));
+  return takes_best(run, choice.best ? Checkpoint::best : choice.last ? Checkpoint::last : Checkpoint::chosen);
 }
 
 void say_weights(const std::string& run, bool best) { tell("{}\n", text_of(run, best)); }

@@ -3,8 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "throughtime/saved.h"
-
 namespace throughtime {
 
 /// Which weights of a run a command takes: those that validation chose, unless somebody asks for the last ones.
@@ -17,8 +15,6 @@ struct WeightChoice {
 /// --best and --last. `with`: the option without which they mean nothing, if there is one.
 void add_weight_options(CLI::App& command, WeightChoice& choice, CLI::Option* with = nullptr);
 
-/// What was asked for.
-Checkpoint checkpoint_of(const WeightChoice& choice);
 /// Whether the best ones are taken: where validation chose any, and nobody asked for the last.
 bool choose_weights(const std::string& run, const WeightChoice& choice);
 

@@ -2,6 +2,7 @@
 
 #include "c/handles.h"
 #include "train/run/dynamic_comparison.h"
+#include "train/run/session.h"
 
 namespace throughtime::c {
 namespace {
@@ -41,16 +42,18 @@ DynamicRequest dynamic_of(const Json& document) {
 
 std::string answer_to(const std::string& run, const Json& document) {
   EvaluationRequest request{.run = run};
+  Checkpoint weights = Checkpoint::chosen;
   for (const auto& [key, value] : document.items()) {
     if (key == "split")
       value.get_to(request.split);
     else if (key == "best")
-      request.checkpoint = value.get<bool>() ? Checkpoint::best : Checkpoint::last;
+      weights = value.get<bool>() ? Checkpoint::best : Checkpoint::last;
     else if (key == "set")
       value.get_to(request.overrides);
     else if (key != "dynamic")
       refuse("evaluate", "there is no setting '{}' of an evaluation; known: split, best, set, dynamic", key);
   }
+  request.best = takes_best(run, weights);
   if (document.contains("dynamic"))
     return comparison_json(request, compare_dynamically(request, dynamic_of(document.at("dynamic"))));
   return judged_json(request, judge(*open_for(request), request));

@@ -56,7 +56,7 @@ Json scores_json(const Evaluation& evaluation) {
 DynamicComparison compare_dynamically(const EvaluationRequest& request, const DynamicRequest& dynamic,
                                       const DynamicListener& listener) {
   DynamicComparison result{.config = config_of(dynamic)};
-  DynamicRun run(request.run, request.best(), request.overrides, result.config);
+  DynamicRun run(request.run, request.best, request.overrides, result.config);
   require_data(run, request, dynamic.tune);
   DynamicEvaluation& evaluation = run.evaluation();
   result.config = evaluation.config();
@@ -75,7 +75,7 @@ DynamicComparison compare_dynamically(const EvaluationRequest& request, const Dy
 
 std::string comparison_json(const EvaluationRequest& request, const DynamicComparison& comparison) {
   const DynamicConfig& config = comparison.config;
-  Json line = {{"run", request.run}, {"split", request.split}, {"best", request.best()}};
+  Json line = {{"run", request.run}, {"split", request.split}, {"best", request.best}};
   line.update(scores_json(comparison.moving));
   line["static"] = scores_json(comparison.still);
   line["dynamic"] = {{"scaling", name_of(config.scaling)},

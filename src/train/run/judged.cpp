@@ -27,11 +27,9 @@ Split EvaluationRequest::which() const {
   refuse_unknown("evaluate", "split", split, {"train", "validation", "test"});
 }
 
-bool EvaluationRequest::best() const { return takes_best(run, checkpoint); }
-
 std::unique_ptr<Trainer> open_for(const EvaluationRequest& request) {
   const Split split = request.which();
-  std::unique_ptr<Trainer> trainer = open_run(request.run, request.best(), request.overrides);
+  std::unique_ptr<Trainer> trainer = open_run(request.run, request.best, request.overrides);
   if (!trainer->task().has(split))
     refuse("evaluate", "the task {} has no {} split", trainer->plan().task, request.split);
   return trainer;
@@ -50,10 +48,9 @@ Judged judge(Trainer& trainer, const EvaluationRequest& request) {
 
 std::string judged_json(const EvaluationRequest& request, const Judged& judged) {
   const Evaluation& evaluation = judged.evaluation;
-  const bool best = request.best();
   nlohmann::ordered_json line = {
-      {"run", request.run}, {"split", request.split}, {"best", best}, {"loss", evaluation.loss}};
-  if (const auto iteration = iteration_of_weights(request.run, best)) line["iteration"] = *iteration;
+      {"run", request.run}, {"split", request.split}, {"best", request.best}, {"loss", evaluation.loss}};
+  if (const auto iteration = iteration_of_weights(request.run, request.best)) line["iteration"] = *iteration;
   for (const Score& score : evaluation.scores) line[score.name] = score.value;
   line["baseline"] = judged.baselines.front();
   for (std::size_t i = 0; i < judged.baselines.size(); ++i)

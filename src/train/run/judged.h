@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "tasks/forecast_view.h"
-#include "throughtime/saved.h"
 #include "train/run/trainer.h"
 
 namespace throughtime {
@@ -14,13 +13,11 @@ namespace throughtime {
 struct EvaluationRequest {
   std::string run;
   std::string split = "test";
-  Checkpoint checkpoint = Checkpoint::chosen;
+  bool best = false;                        // with the weights that validation chose (takes_best), not the last
   std::vector<std::string> overrides = {};  // key=value: where its files lie now
 
   /// Refuses a name that no split has.
   Split which() const;
-  /// Whether the weights that validation chose are taken.
-  bool best() const;
 };
 
 /// An evaluation, and what needs no net on the same split.
