@@ -17,13 +17,18 @@ inline std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// Whether all of `text` is a number of that type, which `value` then is.
+template <class Number>
+bool reads_as(std::string_view text, Number& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 /// The finite number that all of `text` is.
 inline std::optional<double> number_of(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || error != std::errc() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  return reads_as(text, value) && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 /// Whether `text` is a number in groups of three digits, such as 1,234.5, 12'345 or 1.234.567: a point alone is one of

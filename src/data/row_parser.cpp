@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -29,11 +28,6 @@ std::string_view unquoted(std::string_view text) {
   return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-bool parse_number(std::string_view text, double& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 float checked(const std::string& column, double value) {
   const auto number = static_cast<float>(value);
   if (!std::isfinite(number)) wrong("column {} must be a finite number, got {}", column, value);
@@ -43,7 +37,7 @@ float checked(const std::string& column, double value) {
 float number_in(const std::string& column, std::string_view text) {
   double value = 0;
   if (text.empty()) wrong("column {} is empty", column);
-  if (!parse_number(text, value))
+  if (!reads_as(text, value))
     wrong("column {} must be a number, got {}{}", column, excerpt(text),
           has_decimal_comma(text) ? "; numbers have a decimal point, such as 1.5" : "");
   return checked(column, value);
@@ -128,8 +122,7 @@ bool RowParser::take_header(std::string_view record) {
   const std::vector<std::string> names(fields_.begin(), fields_.end());
   if (!columns_.empty()) return names == columns_;  // a run that goes on: the same header again, or a row
   double value = 0;
-  const bool numbers =
-      std::all_of(names.begin(), names.end(), [&](const auto& name) { return parse_number(name, value); });
+  const bool numbers = std::all_of(names.begin(), names.end(), [&](const auto& name) { return reads_as(name, value); });
   const bool header = layout_.header == HeaderLine::yes || (layout_.header == HeaderLine::automatic && !numbers);
   set_columns(header ? names : numbered(names.size()));
   return header;

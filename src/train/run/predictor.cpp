@@ -1,7 +1,5 @@
 #include "train/run/predictor.h"
 
-#include <charconv>
-
 #include "data/fields.h"
 #include "data/printable.h"
 #include "tasks/forecast_band.h"
@@ -12,8 +10,7 @@ namespace throughtime {
 namespace {
 
 bool is_token_number(std::string_view text, int tokens, std::int32_t& id) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  return error == std::errc() && end == text.data() + text.size() && id >= 0 && id < tokens;
+  return reads_as(text, id) && id >= 0 && id < tokens;
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
 #include <functional>
 #include <system_error>
 
 #include "core/files.h"
+#include "data/fields.h"
 #include "throughtime/error.h"
 #include "train/run/agreement.h"
 #include "train/run/environment.h"
@@ -290,8 +290,7 @@ std::optional<std::int64_t> iteration_of_weights(const std::filesystem::path& ru
   std::int64_t iteration = 0;
   try {
     const std::string text = read_metadata(best ? checkpoints.best() : checkpoints.last()).at(iteration_key);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), iteration);
-    if (error == std::errc() && end == text.data() + text.size()) return iteration;
+    if (reads_as(text, iteration)) return iteration;
   } catch (const InvalidInput&) {  // who reads the weights says what is wrong with them
   } catch (const std::out_of_range&) {
   }
