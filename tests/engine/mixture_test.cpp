@@ -8,6 +8,7 @@
 
 #include "engine/device_facts.h"
 #include "engine/dropout.h"
+#include "engine/parts_of_a_tape.h"
 #include "engine/targets.h"
 #include "support/engine_run.h"
 #include "support/errors.h"
@@ -193,16 +194,7 @@ TEST_P(MixtureHead, CountsTheLikeliestOutput) {
 TEST_P(MixtureHead, PartsOfATapeAddUp) {
   const ModelConfig config = all_on(mixture_of("gru", {5, 4}, 3, {.experts = 4}));
   const Problem problem = random_problem({.model = config, .steps = 6, .batch = 3});
-  EngineRun run(problem, engine_of(GetParam()));
-  run.unroll();
-  const PulledBack whole = run.pull_back();
-  for (const int cut : {1, 3, 5}) {
-    const PulledBack late = run.pull_back({.first = cut});
-    const PulledBack both =
-        run.pull_back({.last = cut, .add_to = late.gradient, .end_cotangent = late.initial_cotangent});
-    EXPECT_LT(relative_error(both.gradient, whole.gradient), tolerance()) << cut;
-    EXPECT_LT(relative_error(both.initial_cotangent, whole.initial_cotangent), tolerance()) << cut;
-  }
+  expect_parts_add_up(problem, engine_of(GetParam()), {1, 3, 5}, tolerance());
 }
 
 TEST_P(MixtureHead, HasTheSameBitsForAnyNumberOfThreads) {

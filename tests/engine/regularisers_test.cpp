@@ -7,6 +7,7 @@
 
 #include "engine/device_facts.h"
 #include "engine/dropout.h"
+#include "engine/parts_of_a_tape.h"
 #include "support/engine_run.h"
 #include "support/errors.h"
 #include "support/numeric.h"
@@ -179,16 +180,7 @@ TEST_P(Regularisers, SkipHeldSteps) {
 
 TEST_P(Regularisers, PartsOfATapeAddUp) {
   const Problem problem = random_problem({.model = all_on(cell(), {5, 4}, 3), .steps = 6, .batch = 3});
-  EngineRun run(problem, engine_of(engine()));
-  run.unroll();
-  const PulledBack whole = run.pull_back();
-  for (const int cut : {1, 3, 5}) {
-    const PulledBack late = run.pull_back({.first = cut});
-    const PulledBack both =
-        run.pull_back({.last = cut, .add_to = late.gradient, .end_cotangent = late.initial_cotangent});
-    EXPECT_LT(relative_error(both.gradient, whole.gradient), tolerance()) << cut;
-    EXPECT_LT(relative_error(both.initial_cotangent, whole.initial_cotangent), tolerance()) << cut;
-  }
+  expect_parts_add_up(problem, engine_of(engine()), {1, 3, 5}, tolerance());
 }
 
 TEST_P(Regularisers, SeeTheSameMasksTwiceAndWithAnyNumberOfThreads) {
