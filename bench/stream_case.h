@@ -3,7 +3,7 @@
 #include <string>
 
 #include "bench/measure.h"
-#include "src/data/row_format.h"
+#include "src/data/tables/row_format.h"
 
 namespace throughtime::bench {
 

@@ -66,7 +66,8 @@ fuzz() {
   fi
 }
 
-sources=(src/data/*.cpp src/core/memory.cpp src/core/names.cpp src/core/files.cpp)
+mapfile -t sources < <(find src/data -name '*.cpp' | sort)
+sources+=(src/core/memory.cpp src/core/names.cpp src/core/files.cpp)
 for name in "${names[@]}"; do sources+=("tests/fuzz/${name}_fuzzer.cpp"); done
 objects=()
 for source in "${sources[@]}"; do

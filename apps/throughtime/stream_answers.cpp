@@ -1,6 +1,6 @@
 #include "stream_answers.h"
 #include "terminal.h"
-#include "train/run/step_reader.h"
+#include "train/predict/step_reader.h"
 
 #include <fmt/compile.h>
 #include <fmt/format.h>

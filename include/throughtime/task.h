@@ -54,7 +54,7 @@ std::string metric_name(Metric metric);
 double metric_of_loss(Metric metric, double mean_loss);
 bool higher_is_better(Metric metric);
 
-/// What the targets of a forecast are in the numbers of the recording (tasks/forecast_view.h).
+/// What the targets of a forecast are in the numbers of the recording (tasks/series/forecast_view.h).
 class ForecastView;
 
 /// A forecast that needs no net, and what it scores on a split: a value for each of the task's metrics.
@@ -142,7 +142,7 @@ class Task {
 
 /// What the numbers that a model reads and predicts are called (tasks/model_names.h).
 struct ModelNames;
-/// Separate sequences as a file holds them (data/labelled_sequences.h).
+/// Separate sequences as a file holds them (data/tables/labelled_sequences.h).
 struct LabelledSequences;
 
 /// A task as the registry knows it: who asks for more than batches asks here, whatever the task. The functions work on

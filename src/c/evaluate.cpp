@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "c/handles.h"
-#include "train/run/dynamic_comparison.h"
+#include "train/evaluate/dynamic_comparison.h"
 #include "train/run/session.h"
 
 namespace throughtime::c {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "report/chart.h"
+#include "report/charts/chart.h"
 #include "report/groups.h"
 
 namespace throughtime {

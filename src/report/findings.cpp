@@ -8,7 +8,7 @@
 #include <limits>
 #include <set>
 
-#include "report/axis.h"
+#include "report/charts/axis.h"
 #include "report/units.h"
 #include "throughtime/task.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/names.h"
-#include "report/confusion_picture.h"
+#include "report/charts/confusion_picture.h"
 #include "report/downloads.h"
 #include "report/findings.h"
 #include "report/questions.h"

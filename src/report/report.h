@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "report/curves.h"
+#include "report/charts/curves.h"
 
 namespace throughtime {
 

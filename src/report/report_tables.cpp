@@ -8,7 +8,7 @@
 #include <functional>
 #include <map>
 
-#include "report/axis.h"
+#include "report/charts/axis.h"
 #include "report/findings.h"
 #include "report/statistics.h"
 #include "report/units.h"

@@ -9,8 +9,8 @@
 #include "core/files.h"
 #include "data/printable.h"
 #include "throughtime/error.h"
+#include "train/files/run_directory.h"
 #include "train/options/toml_document.h"
-#include "train/run/run_directory.h"
 
 namespace throughtime {
 namespace {

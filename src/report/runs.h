@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "train/run/result_file.h"
+#include "train/files/result_file.h"
 
 namespace throughtime {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "report/curves.h"
+#include "report/charts/curves.h"
 #include "reproduce/stored.h"
 
 namespace throughtime {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/axis.h"
+#include "report/charts/axis.h"
 #include "report/statistics.h"
 
 namespace throughtime {

@@ -6,7 +6,7 @@
 
 #include "core/files.h"
 #include "throughtime/communicator.h"
-#include "train/run/run_directory.h"
+#include "train/files/run_directory.h"
 
 namespace throughtime {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "report/axis.h"
+#include "report/charts/axis.h"
 #include "report/statistics.h"
 
 namespace throughtime {

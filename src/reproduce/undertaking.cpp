@@ -15,8 +15,8 @@
 #include "reproduce/claim_tables.h"
 #include "study/trials.h"
 #include "throughtime/error.h"
+#include "train/files/run_directory.h"
 #include "train/run/environment.h"
-#include "train/run/run_directory.h"
 
 namespace throughtime {
 namespace {

@@ -14,7 +14,7 @@
 #include "study/trials.h"
 #include "study/workers.h"
 #include "throughtime/error.h"
-#include "train/run/run_directory.h"
+#include "train/files/run_directory.h"
 
 namespace throughtime {
 namespace {

@@ -7,7 +7,7 @@
 #include "core/files.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
-#include "train/run/result_file.h"
+#include "train/files/result_file.h"
 #include "train/run/session.h"
 
 namespace throughtime {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "data/vocabulary.h"
-#include "tasks/standardisation.h"
+#include "data/text/vocabulary.h"
+#include "tasks/series/standardisation.h"
 #include "throughtime/model.h"
 
 namespace throughtime {

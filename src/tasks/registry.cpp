@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "tasks/model_names.h"
-#include "tasks/sequence_files.h"
+#include "tasks/sequences/sequence_files.h"
 #include "throughtime/error.h"
 #include "throughtime/options.h"
 #include "throughtime/task.h"

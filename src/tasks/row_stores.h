@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/row_store.h"
-#include "tasks/streams.h"
+#include "tasks/generated/streams.h"
 #include "throughtime/index.h"
 
 namespace throughtime {

@@ -2,9 +2,9 @@
 
 #include <numeric>
 
-#include "data/cifar.h"
+#include "data/arrays/cifar.h"
+#include "data/arrays/idx.h"
 #include "data/files.h"
-#include "data/idx.h"
 
 namespace throughtime {
 namespace {

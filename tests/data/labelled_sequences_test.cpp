@@ -1,9 +1,9 @@
-#include "data/labelled_sequences.h"
+#include "data/tables/labelled_sequences.h"
 
 #include <gtest/gtest.h>
 
+#include "data/arrays/npy.h"
 #include "data/files.h"
-#include "data/npy.h"
 #include "support/npz.h"
 
 namespace throughtime::testing {

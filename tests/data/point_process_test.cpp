@@ -1,4 +1,4 @@
-#include "data/point_process.h"
+#include "data/tables/point_process.h"
 
 #include <gtest/gtest.h>
 

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstdlib>
 
-#include "data/cifar.h"
-#include "data/csv.h"
+#include "data/arrays/cifar.h"
+#include "data/arrays/idx.h"
 #include "data/files.h"
-#include "data/idx.h"
 #include "data/sets.h"
-#include "data/text.h"
+#include "data/tables/csv.h"
+#include "data/text/text.h"
 
 namespace throughtime {
 namespace {

@@ -6,8 +6,8 @@
 #include <random>
 #include <utility>
 
-#include "data/row_feed.h"
-#include "data/row_parser.h"
+#include "data/tables/row_feed.h"
+#include "data/tables/row_parser.h"
 #include "support/errors.h"
 #include "support/scratch.h"
 

@@ -1,4 +1,4 @@
-#include "data/text.h"
+#include "data/text/text.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,11 +1,11 @@
-#include "data/wav.h"
+#include "data/arrays/wav.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 
+#include "data/arrays/raw.h"
 #include "data/files.h"
-#include "data/raw.h"
 
 namespace throughtime {
 namespace {

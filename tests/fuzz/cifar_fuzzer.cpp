@@ -1,4 +1,4 @@
-#include "data/cifar.h"
+#include "data/arrays/cifar.h"
 #include "input.h"
 
 using namespace throughtime;

@@ -1,4 +1,4 @@
-#include "data/idx.h"
+#include "data/arrays/idx.h"
 #include "input.h"
 
 using namespace throughtime;

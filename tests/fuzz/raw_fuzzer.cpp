@@ -1,4 +1,4 @@
-#include "data/raw.h"
+#include "data/arrays/raw.h"
 #include "input.h"
 
 using namespace throughtime;

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "data/row_feed.h"
-#include "data/row_parser.h"
+#include "data/tables/row_feed.h"
+#include "data/tables/row_parser.h"
 #include "input.h"
 
 using namespace throughtime;

@@ -1,6 +1,6 @@
 #include <span>
 
-#include "data/labelled_sequences.h"
+#include "data/tables/labelled_sequences.h"
 #include "input.h"
 
 using namespace throughtime;

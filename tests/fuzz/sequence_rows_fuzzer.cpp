@@ -1,4 +1,4 @@
-#include "data/labelled_sequences.h"
+#include "data/tables/labelled_sequences.h"
 #include "input.h"
 
 using namespace throughtime;

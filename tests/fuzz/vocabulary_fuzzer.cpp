@@ -1,4 +1,4 @@
-#include "data/vocabulary.h"
+#include "data/text/vocabulary.h"
 #include "input.h"
 
 using namespace throughtime;

@@ -1,4 +1,4 @@
-#include "data/wav.h"
+#include "data/arrays/wav.h"
 #include "input.h"
 
 using namespace throughtime;

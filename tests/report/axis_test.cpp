@@ -1,4 +1,4 @@
-#include "report/axis.h"
+#include "report/charts/axis.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "report/chart.h"
+#include "report/charts/chart.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "report/gnuplot.h"
+#include "report/charts/gnuplot.h"
 #include "report/support.h"
 #include "support/errors.h"
 #include "support/scratch.h"

@@ -1,4 +1,4 @@
-#include "report/confusion_picture.h"
+#include "report/charts/confusion_picture.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/curves.h"
+#include "report/charts/curves.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/diagnosis_chart.h"
+#include "report/charts/diagnosis_chart.h"
 
 #include <gtest/gtest.h>
 

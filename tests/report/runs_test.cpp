@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "report/curves.h"
+#include "report/charts/curves.h"
 #include "report/downloads.h"
 #include "report/report.h"
 #include "report/run_writer.h"

@@ -4,7 +4,7 @@
 #include <limits>
 #include <sstream>
 
-#include "report/chart.h"
+#include "report/charts/chart.h"
 #include "report/support.h"
 #include "report/text.h"
 #include "support/errors.h"

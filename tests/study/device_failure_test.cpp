@@ -6,7 +6,7 @@
 #include "study/trials.h"
 #include "support/fake_device.h"
 #include "support/scratch.h"
-#include "train/run/run_directory.h"
+#include "train/files/run_directory.h"
 
 namespace throughtime {
 namespace {

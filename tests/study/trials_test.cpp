@@ -7,7 +7,7 @@
 #include "study/tiny.h"
 #include "support/errors.h"
 #include "support/scratch.h"
-#include "train/run/result_file.h"
+#include "train/files/result_file.h"
 
 namespace throughtime {
 namespace {

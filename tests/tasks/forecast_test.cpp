@@ -8,9 +8,9 @@
 #include <numeric>
 
 #include "support/errors.h"
-#include "tasks/forecast_scores.h"
-#include "tasks/series_rivals.h"
-#include "tasks/standardisation.h"
+#include "tasks/series/forecast_scores.h"
+#include "tasks/series/series_rivals.h"
+#include "tasks/series/standardisation.h"
 #include "tasks/task_support.h"
 
 namespace throughtime::testing {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/vocabulary.h"
+#include "data/text/vocabulary.h"
 #include "heads/exponential_intensity.h"
 #include "support/errors.h"
-#include "tasks/point_scores.h"
+#include "tasks/events/point_scores.h"
 #include "tasks/task_support.h"
 
 namespace throughtime::testing {

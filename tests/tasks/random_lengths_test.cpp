@@ -1,4 +1,4 @@
-#include "tasks/random_lengths.h"
+#include "tasks/text/random_lengths.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tasks/sequence_set.h"
+#include "tasks/sequences/sequence_set.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include "support/errors.h"
 #include "support/npz.h"
 #include "tasks/model_names.h"
-#include "tasks/sequence_files.h"
+#include "tasks/sequences/sequence_files.h"
 #include "tasks/task_support.h"
 
 namespace throughtime::testing {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "support/errors.h"
-#include "tasks/standardisation.h"
+#include "tasks/series/standardisation.h"
 #include "tasks/task_support.h"
 
 namespace throughtime::testing {

@@ -1,4 +1,4 @@
-#include "tasks/stratified.h"
+#include "tasks/sequences/stratified.h"
 
 #include <gtest/gtest.h>
 

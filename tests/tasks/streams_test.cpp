@@ -1,4 +1,4 @@
-#include "tasks/streams.h"
+#include "tasks/generated/streams.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "data/vocabulary.h"
+#include "data/text/vocabulary.h"
 #include "support/errors.h"
 #include "tasks/task_support.h"
 

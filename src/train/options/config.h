@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/row_format.h"
+#include "data/tables/row_format.h"
 #include "throughtime/engine.h"
 #include "throughtime/learner.h"
 #include "throughtime/model.h"

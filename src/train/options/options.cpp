@@ -7,7 +7,7 @@
 #include "core/names.h"
 #include "core/registry.h"
 #include "throughtime/error.h"
-#include "train/run/best_by.h"
+#include "train/evaluate/best_by.h"
 
 namespace throughtime {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/files.h"
+#include "train/files/result_file.h"
 #include "train/run/environment.h"
-#include "train/run/result_file.h"
 
 namespace throughtime {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "train/run/run_files.h"
+#include "train/files/run_files.h"
 #include "train/run/trainer.h"
 
 namespace throughtime {

@@ -8,12 +8,12 @@
 #include <system_error>
 
 #include "core/files.h"
-#include "data/fields.h"
+#include "data/tables/fields.h"
 #include "throughtime/error.h"
+#include "train/files/run_directory.h"
 #include "train/run/agreement.h"
 #include "train/run/environment.h"
 #include "train/run/recorder.h"
-#include "train/run/run_directory.h"
 #include "train/run/trained_model.h"
 
 namespace throughtime {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "throughtime/saved.h"
-#include "train/run/run_directory.h"
+#include "train/files/run_directory.h"
 #include "train/run/trainer.h"
 
 namespace throughtime {

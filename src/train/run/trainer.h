@@ -10,9 +10,9 @@
 #include <string>
 
 #include "throughtime/choice.h"
+#include "train/evaluate/best_by.h"
+#include "train/evaluate/evaluation.h"
 #include "train/options/config.h"
-#include "train/run/best_by.h"
-#include "train/run/evaluation.h"
 
 namespace throughtime {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/row_feed.h"
+#include "data/tables/row_feed.h"
 #include "tasks/shared_options.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"

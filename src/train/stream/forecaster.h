@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "data/row_parser.h"
+#include "data/tables/row_parser.h"
 #include "throughtime/online.h"
 #include "train/options/config.h"
 #include "train/stream/naive_watch.h"

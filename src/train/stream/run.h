@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "data/row_feed.h"
-#include "train/run/run_files.h"
+#include "data/tables/row_feed.h"
+#include "train/files/run_files.h"
 #include "train/stream/forecaster.h"
 
 namespace throughtime {

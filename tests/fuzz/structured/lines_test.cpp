@@ -8,13 +8,13 @@
 #include <random>
 #include <sstream>
 
-#include "data/csv_records.h"
-#include "data/npy.h"
-#include "data/wav.h"
+#include "data/arrays/npy.h"
+#include "data/arrays/wav.h"
+#include "data/tables/csv_records.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
-#include "train/run/answer_writer.h"
-#include "train/run/forecast_cells.h"
+#include "train/predict/answer_writer.h"
+#include "train/predict/forecast_cells.h"
 #include "train/run/session.h"
 
 namespace throughtime::fuzz {

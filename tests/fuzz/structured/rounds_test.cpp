@@ -16,7 +16,7 @@
 
 #include "fuzz/structured/mutator.h"
 #include "report/runs.h"
-#include "train/run/predictor.h"
+#include "train/predict/predictor.h"
 #include "train/run/run_variants.h"
 
 namespace throughtime::fuzz {

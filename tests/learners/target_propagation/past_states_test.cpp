@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/numeric.h"
-#include "train/run/evaluation.h"
+#include "train/evaluate/evaluation.h"
 
 namespace throughtime {
 namespace {

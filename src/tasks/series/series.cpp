@@ -1,0 +1,421 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tasks/model_names.h"
+#include "tasks/series/columns.h"
+#include "tasks/series/forecast_band.h"
+#include "tasks/series/forecast_scores.h"
+#include "tasks/series/series_rivals.h"
+#include "tasks/series/series_table.h"
+#include "tasks/series/standardisation.h"
+#include "tasks/shares.h"
+#include "throughtime/error.h"
+#include "throughtime/index.h"
+#include "throughtime/options.h"
+
+namespace throughtime {
+namespace {
+
+const std::vector<double> own_shares = {0.7, 0.1, 0.2};
+
+std::vector<std::string> columns_of(const std::vector<ColumnScale>& scales) {
+  std::vector<std::string> columns;
+  for (const ColumnScale& scale : scales) columns.push_back(scale.column);
+  return columns;
+}
+
+/// The first of many names.
+std::string list_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 20;
+  const std::size_t shown = std::min(names.size(), most);
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(shown);
+  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                     shown < names.size() ? fmt::format(" and {} more", names.size() - shown) : "");
+}
+
+const SeriesConfig& checked(const SeriesConfig& config) {
+  if (config.horizon.empty()) refuse("series", "task.series.horizon must name at least one horizon, such as 1");
+  for (std::size_t i = 0; i < config.horizon.size(); ++i) {
+    require_range("series", "task.series.horizon", config.horizon[i], 0, 1'000'000'000);
+    if (i > 0 && config.horizon[i] <= config.horizon[i - 1])
+      refuse("series", "the horizons of task.series.horizon must ascend, got {}", fmt::join(config.horizon, ", "));
+  }
+  if (!config.known.empty() && config.horizon.back() == 0)
+    refuse("series", "task.series.known needs a task.series.horizon of at least 1: nothing is ahead of a horizon of 0");
+  return config;
+}
+
+/// The user's own recording: inputs at step t, targets at step t + horizon. Cut by time into train, validation and
+/// test, so that no target of a part lies in the next one; training reads B stretches of its part side by side.
+class SeriesTask final : public ColumnTask, public ForecastView {
+ public:
+  SeriesTask(const SeriesConfig& config, std::uint64_t seed)
+      : ColumnTask("series", seed,
+                   {.window = config.length,
+                    .evaluation_columns = config.evaluation_columns > 0 ? config.evaluation_columns : 1}),
+        config_(checked(config)),
+        shares_(shares_of("series", config.splits, own_shares)) {
+    read();
+    fit();
+    prepare();
+  }
+
+  InputConfig input() const override { return {.reals = static_cast<int>(standardisation_.inputs.size())}; }
+  HeadConfig head() const override {
+    return {.name = "regression", .outputs = static_cast<int>(standardisation_.targets.size())};
+  }
+  std::vector<Metric> metrics() const override {
+    std::vector<Metric> all = {Metric::mse, Metric::mae, Metric::rmse, Metric::esr};
+    if (config_.pre_emphasis > 0) all.push_back(Metric::pre_emphasis_esr);
+    if (config_.standardise) all.insert(all.end(), {Metric::original_mse, Metric::original_mae, Metric::original_rmse});
+    return all;
+  }
+  std::string baseline_text() const override {
+    const auto seen = [this](const std::string& name) { return std::ranges::count(inputs_.columns, name) > 0; };
+    if (config_.horizon.front() > 0 && !(config_.target_path.empty() && std::ranges::all_of(levels_.columns, seen)))
+      return "the last value, which the inputs do not have";
+    if (config_.horizon.front() > 0) return "the last value";
+    if (config_.difference) return "no change since the step before";
+    return "the mean of the training part; at horizon 0 no past target is seen";
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> lines = {fmt::format("inputs: {}; targets: {}",
+                                                  list_of(columns_of(standardisation_.inputs)),
+                                                  list_of(columns_of(standardisation_.targets)))};
+    if (config_.difference) lines.push_back("the model predicts changes; results are in levels");
+    if (missing_ > 0)
+      lines.push_back(fmt::format("{} missing values are held at the last one{}", missing_,
+                                  config_.missing == MissingValues::skip ? "; a missing target has no loss" : ""));
+    for (const Split split : {Split::validation, Split::test}) {
+      const auto part = static_cast<std::size_t>(split);
+      const std::int64_t rows = cuts_[part + 1] - cuts_[part];
+      if (rows > 0 && elements(rows) <= longest())
+        lines.push_back(
+            fmt::format("the {} part has {} row{}, too few for a horizon of {}: nothing of it is used; give it a "
+                        "larger share (task.series.splits)",
+                        split_name(split), rows, rows == 1 ? "" : "s", longest()));
+    }
+    if (!left_out_.empty()) lines.push_back(fmt::format("columns that are not used: {}", list_of(left_out_)));
+    return lines;
+  }
+
+  double baseline() const override { return baselines(judged_split()).front(); }
+  std::vector<double> baselines(Split split) const override { return naive_rival(split).scores; }
+  std::vector<Rival> rivals(Split split) const override;
+
+  const ForecastView* forecast() const override { return this; }
+  const std::vector<ForecastTarget>& targets() const override { return forecast_targets_; }
+  double level(Split split, std::int64_t step, std::size_t target) const override {
+    return level_at(row_of(split, step) + horizon_of(target), target);
+  }
+  double base(Split split, std::int64_t step, std::size_t target) const override {
+    return config_.difference ? base_at(row_of(split, step), target) : 0.0;
+  }
+  std::int64_t row(Split split, std::int64_t step) const override {
+    return static_cast<std::int64_t>(row_of(split, step));
+  }
+  double pre_emphasis() const override { return config_.pre_emphasis; }
+
+  void save(const std::string& directory) const override { standardisation_.save(directory); }
+  void load(const std::string& directory) override {
+    Standardisation saved = Standardisation::load(directory);
+    if (saved == standardisation_) return;
+    if (columns_of(saved.inputs) != columns_of(standardisation_.inputs) ||
+        columns_of(saved.targets) != columns_of(standardisation_.targets))
+      refuse("series",
+             "the run was made for other columns than {} has; give task.series.inputs and task.series.targets by name",
+             config_.path);
+    standardisation_ = std::move(saved);
+    read();
+    prepare();
+  }
+
+ private:
+  using MakeForecast = std::function<RivalForecast(const RivalData&, int)>;
+
+  std::size_t longest() const { return elements(config_.horizon.back()); }
+  std::size_t width() const { return levels_.columns.size(); }
+  /// Targets are those of the first horizon, then those of the second, and so on.
+  std::size_t horizon_of(std::size_t target) const { return elements(config_.horizon[target / width()]); }
+  std::size_t row_of(Split split, std::int64_t step) const {
+    return elements(cuts_[static_cast<std::size_t>(split)] + step);
+  }
+  double level_at(std::size_t row, std::size_t target) const {
+    return levels_.values[row * width() + target % width()];
+  }
+  /// What a change is added to: the level of the row, at horizon 0 that of the row before.
+  double base_at(std::size_t row, std::size_t target) const {
+    return level_at(horizon_of(target) > 0 || row == 0 ? row : row - 1, target);
+  }
+  bool is_missing(std::size_t row, std::size_t target) const {
+    return !silent_levels_.empty() && silent_levels_[row * width() + target % width()] != 0;
+  }
+
+  void read() {
+    const bool own_targets = !config_.target_path.empty();
+    std::vector<std::string> wanted = config_.inputs;
+    const auto want = [&](const std::vector<std::string>& names) {
+      for (const std::string& name : names)
+        if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
+    };
+    if (!wanted.empty()) want(config_.known);
+    if (!wanted.empty() && !own_targets) want(config_.targets);
+    const SeriesTable table = read_series(config_.path, config_, wanted);
+    inputs_ = select_columns(table, config_.inputs, config_.path);
+    known_ = config_.known.empty() ? SeriesTable{.columns = {}, .rows = table.rows, .values = {}}
+                                   : select_columns(table, config_.known, config_.path);
+    left_out_ = table.left_out;
+    missing_ = count_missing(table);
+    if (own_targets) {
+      const SeriesTable other = read_series(config_.target_path, config_, config_.targets);
+      levels_ = select_columns(other, config_.targets, config_.target_path);
+      missing_ += count_missing(other);
+      left_out_.insert(left_out_.end(), other.left_out.begin(), other.left_out.end());
+    } else {
+      levels_ = select_columns(table, config_.targets.empty() ? inputs_.columns : config_.targets, config_.path);
+    }
+    if (inputs_.rows != levels_.rows)
+      refuse("series", "{} has {} steps and {} has {}; inputs and targets need as many", config_.path, inputs_.rows,
+             config_.target_path, levels_.rows);
+    hold();
+    cuts_ = cut_by(shares_, static_cast<std::int64_t>(inputs_.rows));
+  }
+
+  static std::size_t count_missing(const SeriesTable& table) {
+    return elements(std::ranges::count_if(table.values, [](float value) { return std::isnan(value); }));
+  }
+  void hold() {
+    hold_missing(inputs_, config_.path);
+    hold_missing(known_, config_.path);
+    silent_levels_ = hold_missing(levels_, config_.target_path.empty() ? config_.path : config_.target_path);
+    if (config_.missing != MissingValues::skip) silent_levels_.clear();
+  }
+
+  /// Means and deviations of the training part, and of nothing after it.
+  void fit() {
+    const auto rows = elements(cuts_[1]);
+    if (rows <= longest())
+      refuse("series", "{} has {} steps, {} of them to train on: too few for a horizon of {}", config_.path,
+             inputs_.rows, rows, longest());
+    standardisation_.inputs = fit_scales(inputs_.columns, inputs_.values, rows);
+    for (const ColumnScale& scale : fit_scales(known_.columns, known_.values, rows))
+      for (const int horizon : config_.horizon)
+        if (horizon > 0) standardisation_.inputs.push_back({later(scale.column, horizon), scale.mean, scale.deviation});
+    const std::vector<ColumnScale> levels = fit_scales(levels_.columns, levels_.values, rows);
+    for (std::size_t target = 0; target < width() * config_.horizon.size(); ++target)
+      standardisation_.targets.push_back(fit_target(levels[target % width()], target, rows));
+    if (config_.standardise) return;
+    for (ColumnScale& scale : standardisation_.inputs) scale = {scale.column, 0.0, 1.0};
+    for (ColumnScale& scale : standardisation_.targets) scale = {scale.column, 0.0, 1.0, 0.0, scale.change_of};
+  }
+
+  ColumnScale fit_target(const ColumnScale& level, std::size_t target, std::size_t rows) const {
+    ColumnScale scale = level;
+    if (config_.horizon.size() > 1) scale.column = later(level.column, static_cast<int>(horizon_of(target)));
+    if (!config_.difference) return scale;
+    double squares = 0;  // 0 stays no change: the mean is left where it is
+    for (std::size_t row = 0; row + horizon_of(target) < rows; ++row) {
+      const double change = level_at(row + horizon_of(target), target) - base_at(row, target);
+      squares += change * change;
+    }
+    const double deviation = std::sqrt(squares / static_cast<double>(rows - horizon_of(target)));
+    return {scale.column, 0.0, deviation > 0 ? deviation : 1.0, level.deviation, level.column};
+  }
+
+  static std::string later(const std::string& column, int horizon) { return fmt::format("{} +{}", column, horizon); }
+
+  void prepare() {
+    describe_targets();
+    const std::size_t reals = standardisation_.inputs.size(), outputs = forecast_targets_.size();
+    values_.assign(inputs_.rows * reals, 0.0f);
+    target_values_.assign(inputs_.rows * outputs, 0.0f);
+    silent_steps_.assign(silent_levels_.empty() ? 0 : inputs_.rows, 0);
+    for (std::size_t row = 0; row + longest() < inputs_.rows; ++row) {
+      fill_inputs(row, values_.data() + row * reals);
+      for (std::size_t target = 0; target < outputs; ++target) fill_target(row, target);
+    }
+    apply_scales(standardisation_.inputs, values_);
+    for (const Split split : {Split::train, Split::validation, Split::test}) {
+      const auto begin = row_of(split, 0), end = elements(cuts_[static_cast<std::size_t>(split) + 1]);
+      Source& part = source(split);
+      part.steps = end - begin > longest() ? end - begin - longest() : 0;
+      part.reals = static_cast<int>(reals);
+      part.target_width = static_cast<int>(outputs);
+      part.values = std::span<const float>(values_).subspan(begin * reals, part.steps * reals);
+      part.target_values = std::span<const float>(target_values_).subspan(begin * outputs, part.steps * outputs);
+      if (!silent_steps_.empty())
+        silent(split) = std::span<const std::uint8_t>(silent_steps_).subspan(begin, part.steps);
+    }
+  }
+
+  void describe_targets() {
+    forecast_targets_.clear();
+    for (std::size_t target = 0; target < standardisation_.targets.size(); ++target) {
+      const ColumnScale& scale = standardisation_.targets[target];
+      forecast_targets_.push_back({.name = scale.column,
+                                   .column = levels_.columns[target % width()],
+                                   .horizon = static_cast<int>(horizon_of(target)),
+                                   .mean = scale.mean,
+                                   .deviation = scale.deviation,
+                                   .scale = scale.level_deviation > 0 ? scale.level_deviation : scale.deviation});
+    }
+  }
+
+  /// The columns of the row, then each known one as it will be at each horizon.
+  void fill_inputs(std::size_t row, float* to) const {
+    const std::size_t own = inputs_.columns.size(), known = known_.columns.size();
+    to = std::copy_n(inputs_.values.data() + row * own, own, to);
+    for (std::size_t column = 0; column < known; ++column)
+      for (const int horizon : config_.horizon)
+        if (horizon > 0) *to++ = known_.values[(row + elements(horizon)) * known + column];
+  }
+
+  void fill_target(std::size_t row, std::size_t target) {
+    const ForecastTarget& scale = forecast_targets_[target];
+    const double base = config_.difference ? base_at(row, target) : 0.0;
+    const std::size_t later_row = row + horizon_of(target);
+    target_values_[row * forecast_targets_.size() + target] =
+        static_cast<float>((level_at(later_row, target) - base - scale.mean) / scale.deviation);
+    const std::size_t before = horizon_of(target) > 0 || row == 0 ? row : row - 1;
+    if (is_missing(later_row, target) || (config_.difference && is_missing(before, target))) silent_steps_[row] = 1;
+  }
+
+  RivalForecast naive(const RivalData& data, int horizon) const {
+    return horizon > 0 || config_.difference ? last_value(data, horizon) : training_mean(data);
+  }
+  Rival naive_rival(Split split) const {
+    return rival(split, "naive", baseline_text(),
+                 [this](const RivalData& data, int horizon) { return naive(data, horizon); });
+  }
+  Rival rival(Split split, const std::string& name, const std::string& text, const MakeForecast& make) const;
+  /// What a forecast of one target column may look at: its own past.
+  RivalData rival_data(const std::vector<std::vector<double>>& columns, std::size_t column) const;
+
+  SeriesConfig config_;
+  std::vector<double> shares_;
+  SeriesTable inputs_, known_, levels_;      // as the recording has them, nothing missing
+  std::vector<std::uint8_t> silent_levels_;  // [rows, target columns]: what was missing, where that has no loss
+  std::size_t missing_ = 0;                  // values that were held
+  std::vector<std::string> left_out_;        // a text about each column that holds no numbers
+  std::vector<std::int64_t> cuts_;           // where the parts begin, and the end
+  Standardisation standardisation_;
+  std::vector<ForecastTarget> forecast_targets_;
+  std::vector<float> values_, target_values_;  // [rows, inputs], [rows, targets], standardised
+  std::vector<std::uint8_t> silent_steps_;     // [rows], or empty: all have a loss
+};
+
+std::vector<std::vector<double>> doubled(const SeriesTable& table) {
+  std::vector<std::vector<double>> columns(table.columns.size());
+  for (std::size_t i = 0; i < table.values.size(); ++i) columns[i % columns.size()].push_back(table.values[i]);
+  return columns;
+}
+
+RivalData SeriesTask::rival_data(const std::vector<std::vector<double>>& columns, std::size_t column) const {
+  const std::span<const double> level = columns[column];
+  return {.rows = inputs_.rows, .training_rows = elements(cuts_[1]), .level = level, .seen = {level}};
+}
+
+Rival SeriesTask::rival(Split split, const std::string& name, const std::string& text, const MakeForecast& make) const {
+  const std::vector<std::vector<double>> columns = doubled(levels_);
+  ForecastScores scores(forecast_targets_, config_.pre_emphasis);
+  for (std::size_t target = 0; target < forecast_targets_.size(); ++target) {
+    const int horizon = forecast_targets_[target].horizon;
+    const RivalForecast forecast = make(rival_data(columns, target % width()), horizon);
+    for (std::size_t step = 0; step < source(split).steps; ++step) {
+      const std::size_t row = row_of(split, static_cast<std::int64_t>(step));
+      if (!silent_steps_.empty() && silent_steps_[row] != 0) continue;
+      scores.add(target, 1.0, level_at(row + elements(horizon), target), forecast(row),
+                 {.step = static_cast<std::int64_t>(step)});
+    }
+  }
+  Rival result{name, text, {}, {}};
+  for (const Metric metric : metrics()) result.scores.push_back(scores.score(metric));
+  for (std::size_t target = 0; target < forecast_targets_.size(); ++target)
+    result.first_scores.push_back(scores.score(metrics().front(), target));
+  return result;
+}
+
+std::vector<Rival> SeriesTask::rivals(Split split) const {
+  std::vector<Rival> all = {naive_rival(split)};
+  const bool sees_past = config_.horizon.front() > 0 || config_.difference;
+  if (config_.season > 0 && sees_past)
+    all.push_back(
+        rival(split, "seasonal", fmt::format("the value a season of {} steps before", config_.season),
+              [this](const RivalData& data, int horizon) { return seasonal_value(data, horizon, config_.season); }));
+  if (sees_past)
+    all.push_back(rival(split, "mean", "the mean of the training part",
+                        [](const RivalData& data, int) { return training_mean(data); }));
+  const std::vector<std::vector<double>> seen = doubled(inputs_);
+  int lags = 0;
+  Rival linear = rival(split, "ridge", "", [&](RivalData data, int horizon) {
+    if (!sees_past) data.seen.assign(seen.begin(), seen.end());
+    lags = ridge_lags(data, horizon);
+    return lags > 0 ? ridge(data, horizon, lags) : naive(data, horizon);
+  });
+  linear.text =
+      fmt::format("a linear function of the last {} {}", lags, sees_past ? "values of the target" : "rows of inputs");
+  if (lags > 0) all.push_back(std::move(linear));
+  return all;
+}
+
+}  // namespace
+
+void describe(SeriesConfig& config, OptionList& list) {
+  const auto not_of_streams = [&] { list.used_by(UserKind::command, {"train"}); };  // they bring rows, without an end
+  list.add("length", config.length, "steps of a window", between(1, 1e7));
+  not_of_streams();
+  list.add("path", config.path, "the recording (.csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw, .bin)");
+  not_of_streams();
+  list.add("inputs", config.inputs, "input columns by name or number; none: all");
+  list.add("target_path", config.target_path, "the recording of the targets; empty: path");
+  not_of_streams();
+  list.add("targets", config.targets, "target columns by name or number; none: the inputs, or all of target_path");
+  list.add("known", config.known, "columns known ahead; the model also reads them as they are at each horizon");
+  not_of_streams();
+  list.add("horizon", config.horizon, "how many steps later the target is; a list, such as [1, 24]: several targets",
+           between(0, 1e9));
+  list.add("difference", config.difference,
+           "predict how much the target changes over the horizon; results are still in levels");
+  not_of_streams();
+  list.add("missing", config.missing,
+           "a missing value: refuse the file, hold the last value, or hold it and skip the target");
+  not_of_streams();
+  list.add("season", config.season,
+           "steps of a season, such as 24 for hours and days, for the seasonal baseline; 0: none", between(0, 1e7));
+  not_of_streams();
+  list.add("pre_emphasis", config.pre_emphasis,
+           "c of the filter y[t] - c y[t - 1] before pre_emphasis_esr, such as 0.95 for sound; 0: not measured",
+           between(0, 1));
+  not_of_streams();
+  list.add("splits", config.splits, "shares of train, validation, test by time; none: 0.7 0.1 0.2", between(0, 1));
+  not_of_streams();
+  list.add("standardise", config.standardise,
+           "scale columns to mean 0 and standard deviation 1, measured on the training part");
+  list.add("header", config.header, "whether the first line of a CSV file names its columns");
+  list.add("delimiter", config.delimiter, "the character between the fields of a CSV file, or `tab`");
+  list.add("channels", config.channels, "numbers per step of a raw float32 file", between(1, 1e6));
+  list.add("evaluation_columns", config.evaluation_columns, "rows that an evaluation reads side by side; 0: 1",
+           between(0, 65536));
+  not_of_streams();
+}
+
+std::unique_ptr<Task> make_task(const SeriesConfig& config, std::uint64_t seed) {
+  return std::make_unique<SeriesTask>(config, seed);
+}
+
+HeldOut give_back(SeriesConfig& config) {
+  config.splits = joined(shares_of("series", config.splits, own_shares));
+  return HeldOut::given_back;
+}
+
+ModelNames series_names(const std::string& directory, const Model& model) {
+  ModelNames names{.scales = Standardisation::load(directory)};
+  names.inputs = columns_of(names.scales->inputs);
+  names.outputs = level_names(model, *names.scales);
+  return names;
+}
+
+}  // namespace throughtime
