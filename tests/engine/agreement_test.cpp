@@ -224,6 +224,25 @@ TEST_P(Agreement, OfOneRowAfterItsParametersHaveChanged) {
   }
 }
 
+/// What one call leaves on the tape is no trap for the next one, in whatever order they come.
+TEST_P(Agreement, OfTheGradientAfterOtherCallsOnTheSameTape) {
+  for (const int batch : {1, 3}) {
+    ProblemSpec spec{.model = with_head(stack_of(cell(), {5, 4}), "softmax", 3), .steps = 4, .batch = batch};
+    const Problem problem = random_problem(spec);
+    EngineRun reference(problem), run(problem, fast_engine(engine(), 1));
+    reference.unroll();
+    const PulledBack wanted = reference.pull_back();
+    const PullBackSpec late{.first = 2}, states{.gradient = false}, norms{.gradient = false, .taps = false};
+    using Calls = std::vector<PullBackSpec>;
+    for (const Calls& before : {Calls{states}, Calls{late, states}, Calls{norms, late, norms}, Calls{late, norms}}) {
+      run.unroll();
+      for (const PullBackSpec& call : before) run.pull_back(call);
+      expect_close("gradient", run.pull_back().gradient, wanted.gradient, 1e-3);
+      expect_close("gradient again", run.pull_back().gradient, wanted.gradient, 1e-3);
+    }
+  }
+}
+
 TEST_P(Agreement, OfWideLayersAndManyRows) {
   Choice choice(7);
   for (const int width : {96, 128, 129, 200, 256, 300}) {

@@ -178,7 +178,9 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   if (tape.in_one_piece) tape.in_one_piece = tape.head_ready = false;
   const Context context = prepare(call.parameters, call.window, tape.training, true);
   arrays.head_ready = tape.head_ready && whole;
-  if (arrays.losses) tape.head_ready = whole;
+  // A head that goes back anew leaves gradients of its parameters only where they are asked for.
+  if (arrays.losses && !arrays.head_ready)
+    tape.head_ready = whole && (arrays.gradient || tape.shape().keep == Keep::state);
   arrays.in_place = tape.slices.size() == 1 ? gradient : nullptr;
   pool_.run(static_cast<int>(tape.slices.size()), [&](int i) { pull_back_slice(context, arrays, tape.slices[i]); });
   if (gradient) collector_.run(context, arrays, tape.slices, call.add, pool_, gradient);
