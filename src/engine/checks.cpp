@@ -102,7 +102,9 @@ void check_unroll(const Model& model, const UnrollCall& call) {
   if (call.states) require_at_least("unroll", "states", call.states, call.state_steps.size() * sizes.states);
   if (call.checked) return;
   check_inputs(model, window);
-  if (call.losses || call.loss_sum || call.correct_sum) check_targets(model, window, 0, window.steps);
+  // The head looks at targets that are there, also where nobody reads the loss.
+  const bool meets_targets = window.targets.layout != TargetLayout::none;
+  if (meets_targets || call.losses || call.loss_sum || call.correct_sum) check_targets(model, window, 0, window.steps);
 }
 
 int check_pull_back(const Model& model, const PullBackCall& call, int unrolled) {

@@ -114,5 +114,23 @@ TEST(CheckTargets, RefusesALossWhereTheSourceHasNothing) {
   EXPECT_REFUSED(check_targets(model, asked.window, 0, 4), "no target at step 0, row 0");
 }
 
+/// The head works with every target that is there, whoever reads what comes of it.
+TEST(CheckTargets, IsAskedBeforeEveryUnrollThatMeetsTargets) {
+  const Model model = softmax();
+  for (const int batch : {1, 2})
+    for (const char* name : {"reference", "cpu"})
+      for (const Keep keep : {Keep::nothing, Keep::state, Keep::gradient}) {
+        Asked asked(2, batch, TargetLayout::per_step, 0);
+        std::fill(asked.window.weight.begin(), asked.window.weight.end(), 1.0f);
+        const auto engine = make_engine(model, {.name = name, .threads = 1});
+        const auto tape = engine->make_tape({.steps = 2, .batch = batch, .keep = keep});
+        const Buffer parameters = engine->allocate(model.parameters().size());
+        const UnrollCall call{.window = asked.window, .parameters = parameters, .tape = *tape};
+        EXPECT_NO_THROW(engine->unroll(call));
+        asked.set(1, batch - 1, true);
+        EXPECT_REFUSED(engine->unroll(call), "at step 1, row");
+      }
+}
+
 }  // namespace
 }  // namespace throughtime::testing
