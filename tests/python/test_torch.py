@@ -159,7 +159,8 @@ def test_truth_values_come_in_and_what_has_no_numbers_is_refused():
     x = torch.zeros(20, 2)
     labels = torch.arange(20) % 2 == 0
     assert list(tt.Classifier(hidden=2, epochs=1).fit(x, labels).classes_) == [False, True]
-    for wrong in (x.bfloat16(), x.to_sparse()):
+    assert tt.Regressor(hidden=2, epochs=1).fit(x.bfloat16(), x[:, 0]).predict(x).shape == (20,)
+    for wrong in (x.to_sparse(), x.to("meta")):
         with pytest.raises(ValueError, match=r"\[regressor\] X must be an array of numbers: "):
             tt.Regressor(hidden=2).fit(wrong, x[:, 0])
 
