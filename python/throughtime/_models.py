@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from ._arrays import Array, numbers, refuse
+from ._arrays import Array, as_array, numbers, refuse
 from ._parameters import DOCUMENTATION
 from ._progress import Callback
 from ._settings import Settings, plain
@@ -41,6 +41,7 @@ class Regressor(StreamEstimator):
     def _learn_target(self, y: Any) -> None:
         if y is None:
             raise refuse(self._speaker, "the first row needs its target: it says how many numbers a target has")
+        y = as_array(y) if hasattr(y, "__dlpack__") else y
         self._target_names = list(y) if isinstance(y, Mapping) else None
         self._flat_target = not isinstance(y, Mapping) and np.ndim(y) == 0
         self.n_outputs_ = len(y) if isinstance(y, Mapping) else int(np.size(y))
@@ -59,6 +60,8 @@ class Regressor(StreamEstimator):
             if names is None or set(y) != set(names):
                 raise refuse(self._speaker, f"a target must have the names {names}, got {list(y)}")
             y = [y[name] for name in names]
+        elif hasattr(y, "__dlpack__"):
+            y = as_array(y)
         if np.size(y) != buffer.width:
             raise refuse(self._speaker, f"a target has {buffer.width} numbers, got {np.size(y)}")
         self._fill(buffer, y, "a target must hold numbers")
@@ -188,6 +191,8 @@ class Classifier(StreamEstimator):
             number = self._numbers.get(y.item() if isinstance(y, np.generic) else y)
         except TypeError:  # nothing that can be a label, such as a list
             number = None
+        if number is None and hasattr(y, "__dlpack__") and np.ndim(y) == 0:  # a tensor
+            number = self._numbers.get(as_array(y).item())
         if number is None:
             raise refuse(self._speaker, f"there is no label {y!r}; known: {list(self._numbers)[:20]}")
         return None, number

@@ -9,19 +9,9 @@ import sys
 import numpy as np
 import pytest
 import throughtime as tt
-
-torch = pytest.importorskip("torch", reason="PyTorch is not installed (scripts/setup --peer)")
-
-
-def modules(kind, layers, features, hidden, outputs, seed=0, **more):
-    torch.manual_seed(seed)
-    name, extra = (kind, {}) if kind != "RNN_relu" else ("RNN", {"nonlinearity": "relu"})
-    rnn = getattr(torch.nn, name)(features, hidden, layers, batch_first=True, **extra, **more)
-    return rnn, torch.nn.Linear(hidden, outputs)
-
+from torch_support import KINDS, modules, torch
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KINDS = ["LSTM", "GRU", "RNN", "RNN_relu"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -155,16 +145,6 @@ def test_a_cell_that_is_another_one_in_pytorch_is_refused():
     tt.Regressor(cell="gru", hidden=3, epochs=1).fit(x, x[:, 0]).to_torch(rnn, head=head)
 
 
-def test_truth_values_come_in_and_what_has_no_numbers_is_refused():
-    x = torch.zeros(20, 2)
-    labels = torch.arange(20) % 2 == 0
-    assert list(tt.Classifier(hidden=2, epochs=1).fit(x, labels).classes_) == [False, True]
-    assert tt.Regressor(hidden=2, epochs=1).fit(x.bfloat16(), x[:, 0]).predict(x).shape == (20,)
-    for wrong in (x.to_sparse(), x.to("meta")):
-        with pytest.raises(ValueError, match=r"\[regressor\] X must be an array of numbers: "):
-            tt.Regressor(hidden=2).fit(wrong, x[:, 0])
-
-
 def test_it_trains_and_comes_back_better():
     rnn, head = modules("LSTM", 1, 1, 8, 1)
     t = np.arange(400)
@@ -179,15 +159,6 @@ def test_it_trains_and_comes_back_better():
     with torch.no_grad():
         answers = head(rnn(torch.from_numpy(x[None]))[0])[0, :, 0].numpy()
     assert np.allclose(answers, model.predict(x), atol=1e-5)
-
-
-def test_tensors_come_in_by_dlpack():
-    x = torch.zeros(20, 2)
-    from throughtime._arrays import inputs_of
-
-    assert inputs_of(x, "t", 0).sequences[0].ctypes.data == x.data_ptr()
-    model = tt.Regressor(hidden=2, epochs=1).fit(x, torch.zeros(20, requires_grad=True))
-    assert model.predict(x).shape == (20,)
 
 
 @pytest.mark.parametrize("order", ["torch, throughtime", "throughtime, torch"])
