@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import pathlib
-import struct
 from typing import Any
 
 import numpy as np
@@ -13,7 +10,6 @@ from ._arrays import as_array, refuse
 from ._models import Classifier, Regressor
 
 _LOSSES = {"regression": Regressor, "classification": Classifier}
-_TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1"}
 
 
 def _cell_of(rnn: Any) -> str:
@@ -99,25 +95,3 @@ def to_torch(model: Any, rnn: Any, head: Any = None, embedding: Any = None) -> N
     with torch.no_grad():
         for name, parameter in wanted.items():
             parameter.copy_(torch.from_numpy(np.ascontiguousarray(state[name])))
-
-
-def read_safetensors(path: Any) -> dict[str, Any]:
-    """The arrays of a safetensors file by their names, for `load_state_dict`."""
-    content = pathlib.Path(path).read_bytes()
-    try:
-        size = struct.unpack("<Q", content[:8])[0]
-        header = json.loads(content[8:8 + size])
-        if not isinstance(header, dict):
-            raise ValueError("its header is no object")
-        result = {}
-        for name, entry in header.items():
-            if name == "__metadata__":
-                continue
-            begin, end = entry["data_offsets"]
-            if not 0 <= begin <= end <= len(content) - 8 - size:
-                raise ValueError("an array lies outside of the file")
-            part = content[8 + size + begin:8 + size + end]
-            result[name] = np.frombuffer(part, dtype=_TYPES[entry["dtype"]]).reshape(entry["shape"])
-        return result
-    except (struct.error, ValueError, KeyError, TypeError) as error:
-        raise refuse("safetensors", f"{path} cannot be read: {error}") from error
