@@ -1,11 +1,133 @@
-"""Weights on their way from PyTorch and back: by files, in every kind of number."""
+"""Weights on their way from PyTorch and back: by state_dict, by files, in every kind of number."""
 
 import re
+import warnings
 
 import numpy as np
 import pytest
 import throughtime as tt
-from torch_support import torch, write_tensors
+from torch_support import (KINDS, Net, modules, numbers_of, of_words, read_tensors, same_numbers, torch, words,
+                           write_tensors)
+
+
+def tokens(rows=3, steps=10, vocabulary=7):
+    return np.random.default_rng(0).integers(0, vocabulary, size=(rows, steps))
+
+
+def probabilities(net, x):
+    with torch.no_grad():
+        return torch.softmax(net(torch.from_numpy(x)), dim=-1).numpy()
+
+
+# ---------------------------------------------------------------- state_dict
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_state_dict_of_pytorch_comes_in_and_goes_back(kind):
+    net, other = Net(*modules(kind, 2, 3, 4, 2)), Net(*modules(kind, 2, 3, 4, 2, seed=6))
+    model = tt.from_torch(other.rnn, head=other.head)
+    model.load_state_dict(net.state_dict())
+    x = np.random.default_rng(0).normal(size=(9, 3)).astype(np.float32)
+    with torch.no_grad():
+        assert np.allclose(model.predict(x), net(torch.from_numpy(x)).numpy(), atol=2e-6)
+    other.load_state_dict({name: torch.from_numpy(value) for name, value in model.state_dict().items()})  # strict
+    assert same_numbers(other, numbers_of(net))
+    for small in ("half", "bfloat16", "double"):
+        getattr(net, small)()
+        model.load_state_dict(net.state_dict())
+        assert all((model.state_dict()[name] == value.double().numpy()).all() for name, value in net.state_dict().items())
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_state_dict_names_a_tied_weight_twice(tied):
+    net, other, x = words(tied), words(tied, seed=4), tokens()
+    model = of_words(other).load_state_dict(net.state_dict())
+    assert np.allclose(model.predict_proba(x), probabilities(net, x), atol=2e-6)
+    state = numbers_of(net)
+    state["head.weight"][0, 0] += 1
+    if tied:
+        with pytest.raises(ValueError, match="the model's head is tied: 'head.weight' must have the numbers of"):
+            model.load_state_dict(state)
+    else:
+        assert model.load_state_dict(state).state_dict()["head.weight"][0, 0] == float(state["head.weight"][0, 0])
+    with pytest.raises(ValueError, match="missing: embedding.weight"):
+        model.load_state_dict({name: value for name, value in state.items() if name != "embedding.weight"})
+
+
+@pytest.mark.parametrize("wrong, line", [
+    (["a"], "'head.bias' must be an array of numbers: could not convert"),
+    (np.array([1j]), "'head.bias' must be an array of numbers: it holds complex numbers"),
+    (torch.ones(1, dtype=torch.complex64), "it holds complex numbers"),
+    (torch.ones(1, device="meta"), "'head.bias' must be an array of numbers: "),
+    (torch.ones(1).to_sparse(), "'head.bias' must be an array of numbers: "),
+    ([[1], [2, 3]], "'head.bias' must be an array of numbers: "),
+    ([np.nan], "weights must be finite numbers"),
+    ([1, 2], r"'head.bias' must have the shape \[1\], got \[2\]"),
+])
+def test_what_is_no_weight_is_refused_and_changes_nothing(wrong, line):
+    model = tt.from_torch(*modules("LSTM", 1, 2, 3, 1))
+    before = model.state_dict()
+    with pytest.raises(ValueError, match=line):
+        model.load_state_dict({**before, "rnn.bias_ih_l0": np.ones(12), "head.bias": wrong})
+    assert all((before[name] == value).all() for name, value in model.state_dict().items())
+
+
+def test_a_state_must_be_a_dict_by_names():
+    model = tt.from_torch(*modules("LSTM", 1, 2, 3, 1))
+    with pytest.raises(ValueError, match="the weights must be a dict of arrays, got a list"):
+        model.load_state_dict([])
+    with pytest.raises(ValueError, match="unknown: 1"):
+        model.load_state_dict({1: 2})
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_a_file_of_ours_is_read_by_others(tmp_path):
+    net, other = Net(*modules("LSTM", 2, 3, 4, 2)), Net(*modules("LSTM", 2, 3, 4, 2, seed=6))
+    x = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    model = tt.from_torch(net.rnn, head=net.head).partial_fit(x, x[:, :2])
+    model.save(tmp_path / "model.safetensors")
+    tensors = read_tensors(tmp_path / "model.safetensors")
+    beside = [name for name in tensors if name.startswith("throughtime.")]
+    assert beside  # the optimizer's moments among others
+    other.load_state_dict({name: value for name, value in tensors.items() if name not in beside})
+    with torch.no_grad():
+        assert np.allclose(other(torch.from_numpy(x)).numpy(), model.predict(x), atol=2e-6)
+    weights = tt.read_safetensors(tmp_path / "model.safetensors")
+    assert weights.keys() == other.state_dict().keys()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # PyTorch warns of arrays that cannot be written to
+        net.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    assert same_numbers(net, numbers_of(other))
+    fresh = tt.from_torch(*modules("LSTM", 2, 3, 4, 2, seed=7))
+    for state in (weights, tensors):  # with what is beside the weights, and without
+        assert (fresh.load_state_dict(state).predict(x) == model.predict(x)).all()
+    begun = tt.Regressor(hidden=4, layers=2, weights=weights, epochs=1, optimizer=tt.SGD(rate=0.0)).fit(x, x[:, :2])
+    assert (begun.predict(x) == model.predict(x)).all()
+
+
+@pytest.mark.parametrize("kind", ["float", "double", "half", "bfloat16"])
+def test_a_file_of_others_is_read_here(kind, tmp_path):
+    net = getattr(Net(*modules("GRU", 1, 3, 4, 2)), kind)()
+    write_tensors(tmp_path / "net.safetensors", net.state_dict())
+    weights = tt.read_safetensors(tmp_path / "net.safetensors")
+    assert weights.keys() == net.state_dict().keys()
+    assert all((value == net.state_dict()[name].double().numpy()).all() for name, value in weights.items())
+    model = tt.from_torch(*modules("GRU", 1, 3, 4, 2, seed=5)).load_state_dict(weights)
+    other = Net(*(each.double() for each in modules("GRU", 1, 3, 4, 2, seed=5)))
+    model.to_torch(other.rnn, head=other.head)
+    assert same_numbers(other, numbers_of(net.double()))
+    assert same_numbers(other, {name: value.double() for name, value in read_tensors(tmp_path / "net.safetensors").items()})
+
+
+def test_a_tied_net_goes_through_a_file(tmp_path):
+    net, x = words(tied=True), tokens()
+    write_tensors(tmp_path / "net.safetensors", net.state_dict())
+    model = of_words(words(tied=True, seed=3)).load_state_dict(tt.read_safetensors(tmp_path / "net.safetensors"))
+    assert np.allclose(model.predict_proba(x), probabilities(net, x), atol=2e-6)
+    model.save(tmp_path / "model.safetensors")
+    assert read_tensors(tmp_path / "model.safetensors")["embedding.weight"].equal(net.embedding.weight.detach())
 
 
 def file(header, data=b""):
