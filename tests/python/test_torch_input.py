@@ -1,9 +1,17 @@
-"""What comes in from PyTorch: tensors of every kind."""
+"""What comes in from PyTorch: tensors of every kind, and modules of those kinds that are known."""
 
 import numpy as np
 import pytest
 import throughtime as tt
-from torch_support import torch
+from torch_support import KINDS, modules, torch
+
+
+def lstm(**more):
+    return torch.nn.LSTM(2, 3, **more)
+
+
+def linear(**more):
+    return torch.nn.Linear(3, 1, **more)
 
 
 # ---------------------------------------------------------------- tensors
@@ -62,3 +70,119 @@ def test_truth_values_come_in_and_what_has_no_numbers_is_refused():
         tt.Regressor(hidden=2).fit(x.to(torch.complex64), x[:, 0])
     with pytest.raises(ValueError, match="X must be finite numbers"):
         tt.Regressor(hidden=2).fit(x / 0, x[:, 0])
+
+
+# ---------------------------------------------------------------- modules
+
+
+def renamed(module, name="weight"):
+    return torch.nn.utils.weight_norm(module, name)
+
+
+def pruned(module):
+    from torch.nn.utils import prune
+
+    return prune.l1_unstructured(module, "weight_hh_l0", amount=1)
+
+
+def with_shared_layers():
+    rnn = torch.nn.LSTM(3, 3, 2)
+    rnn.weight_hh_l1 = rnn.weight_hh_l0
+    return rnn
+
+
+class Own(torch.nn.LSTM):
+    """May compute anything."""
+
+
+class LSTM:
+    """Has the name alone."""
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules")
+@pytest.mark.parametrize("make, line", [
+    (lambda: (lstm(bidirectional=True), torch.nn.Linear(6, 1)), "bidirectional must be False"),
+    (lambda: (lstm(proj_size=2), torch.nn.Linear(2, 1)), r"\(proj_size=2\); it must be 0"),
+    (lambda: (lstm(bias=False), linear()), "without biases .* with bias=True and zeros for them it computes the same"),
+    (lambda: (torch.nn.Linear(2, 3), linear()), "must be an LSTM, a GRU or an RNN, got a Linear"),
+    (lambda: (torch.nn.LSTMCell(2, 3), linear()), "must be an LSTM, a GRU or an RNN, got a LSTMCell"),
+    (lambda: (Own(2, 3), linear()), "must be an LSTM, a GRU or an RNN, got a test_torch_input.Own"),
+    (lambda: (LSTM(), linear()), "must be an LSTM, a GRU or an RNN, got a test_torch_input.LSTM"),
+    (lambda: (None, linear()), "must be an LSTM, a GRU or an RNN, got a builtins.NoneType"),
+    (lambda: (lstm(), linear(bias=False)), "head without a bias .* with bias=True and zeros for it"),
+    (lambda: (lstm(), torch.nn.Linear(4, 1)), "the head must read 3 numbers, it reads 4"),
+    (lambda: (lstm(), torch.nn.ReLU()), "the head must be a Linear module, got a ReLU"),
+    (lambda: (lstm(), None), "the head must be a Linear module, got a builtins.NoneType"),
+    (lambda: (lstm(), torch.nn.LazyLinear(1)), "the head must be a Linear module, got a LazyLinear"),
+    (lambda: (renamed(lstm(), "weight_hh_l0"), linear()), "the parameters of 'rnn' must be .*weight_hh_l0_g.*; take weight norm"),
+    (lambda: (pruned(lstm()), linear()), "the parameters of 'rnn' must be .*weight_hh_l0_mask"),
+    (lambda: (lstm(), renamed(linear())), "the parameters of 'head' must be weight, bias, they are .*weight_g"),
+    (lambda: (with_shared_layers(), linear()), "'rnn.weight_hh_l0' and 'rnn.weight_hh_l1' are one tensor"),
+    (lambda: (lstm(device="meta"), linear()), "'rnn.weight_ih_l0' is on the device meta, .* to_empty"),
+    (lambda: (lstm(), linear(dtype=torch.complex64)), "'head.weight' must be an array of numbers: it holds complex numbers"),
+])
+def test_what_is_not_known_is_refused_both_ways(make, line):
+    rnn, head = make()
+    with pytest.raises(ValueError, match=line):
+        tt.from_torch(rnn, head=head)
+    with pytest.raises(ValueError, match="loss must be one of"):
+        tt.from_torch(rnn, head=head, loss="ranking")
+    model = tt.from_torch(*modules("LSTM", 1, 2, 3, 1))
+    with pytest.raises(ValueError):
+        model.to_torch(rnn, head=head)
+
+
+@pytest.mark.parametrize("make, line", [
+    (lambda: torch.nn.Embedding(5, 4), "the recurrent module reads 3 numbers, the embedding has 4"),
+    (lambda: torch.nn.Embedding(5, 3, max_norm=1.0), "they must be None and False"),
+    (lambda: torch.nn.Embedding(5, 3, scale_grad_by_freq=True), "they must be None and False"),
+    (lambda: torch.nn.Embedding(5, 3, padding_idx=0), r"\(padding_idx=0\); it must be None"),
+    (lambda: torch.nn.EmbeddingBag(5, 3), "the embedding must be an Embedding module, got a EmbeddingBag"),
+    (lambda: torch.nn.Embedding(5, 3, dtype=torch.complex64), "'embedding.weight' must be an array of numbers"),
+    (lambda: torch.nn.Embedding(5, 3, device="meta"), "'embedding.weight' is on the device meta"),
+])
+def test_embeddings_that_are_not_known_are_refused(make, line):
+    with pytest.raises(ValueError, match=line):
+        tt.from_torch(torch.nn.LSTM(3, 3), head=torch.nn.Linear(3, 5), embedding=make(), loss="classification")
+
+
+@pytest.mark.parametrize("more, line", [
+    ({"cell": "gru"}, "cell is said by the modules"), ({"hidden": 3}, "hidden is said by the modules"),
+    ({"layers": 1}, "layers is said by the modules"), ({"dropout": 0.5}, "dropout is said by the modules"),
+    ({"weights": {}}, "weights is said by the modules"),
+    ({"vocabulary": 3}, "vocabulary must be 2, got 3"),
+    ({"options": {"model.embedding": 4}}, "options: model.embedding is said by the module"),
+    ({"options": {"model.head_hidden": 4}}, "missing: head.inner_weight|missing: head"),
+    ({"standardise": True}, "standardise must be False"),
+    ({"targets": "end"}, "targets must be one of"),
+    ({"loss": "classification"}, "the head must have an output for each of two or more classes, it has 1"),
+    ({"classes": ["a"]}, "classes are for loss='classification'"),
+])
+def test_what_the_modules_say_is_said_once(more, line):
+    with pytest.raises(ValueError, match=line):
+        tt.from_torch(lstm(), head=linear(), **more)
+
+
+def test_an_embedding_says_the_vocabulary():
+    with pytest.raises(ValueError, match="vocabulary is said by the modules"):
+        tt.from_torch(torch.nn.LSTM(3, 3), head=torch.nn.Linear(3, 5), embedding=torch.nn.Embedding(5, 3),
+                      loss="classification", vocabulary=5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_an_embedding_tokens_are_one_hot(kind):
+    rnn, head = modules(kind, 1, 5, 4, 3)
+    model = tt.from_torch(rnn, head=head, vocabulary=5, loss="classification")
+    x = np.random.default_rng(0).integers(5, size=(2, 9))
+    with torch.no_grad():
+        ones = torch.nn.functional.one_hot(torch.from_numpy(x), 5).float()
+        wanted = torch.softmax(head(rnn(ones)[0]), dim=-1).numpy()
+    assert np.allclose(model.predict_proba(x), wanted, atol=2e-6)
+
+
+def test_modules_that_share_memory_are_tied():
+    """Also where their parameters are two objects."""
+    embedding, rnn, head = torch.nn.Embedding(5, 3), torch.nn.LSTM(3, 3), torch.nn.Linear(3, 5)
+    head.weight.data = embedding.weight.data
+    model = tt.from_torch(rnn, head=head, embedding=embedding, loss="classification")
+    assert "head.weight" not in model.state_dict()

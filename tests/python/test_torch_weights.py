@@ -1,4 +1,4 @@
-"""Weights on their way from PyTorch and back: by state_dict, by files, in every kind of number."""
+"""Weights on their way from modules and back: by modules, by state_dict, by files, in every kind of number."""
 
 import re
 import warnings
@@ -17,6 +17,154 @@ def tokens(rows=3, steps=10, vocabulary=7):
 def probabilities(net, x):
     with torch.no_grad():
         return torch.softmax(net(torch.from_numpy(x)), dim=-1).numpy()
+
+
+# ---------------------------------------------------------------- modules
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("into_tied", [False, True])
+def test_an_embedding_and_a_tied_head_go_back(tied, into_tied):
+    net, other, x = words(tied), words(into_tied, seed=5), tokens()
+    model = of_words(net, optimizer=tt.Adam(rate=0.05)).partial_fit(x, np.roll(x, -1, axis=1))
+    before = numbers_of(other)
+    assert np.abs(model.state_dict()["embedding.weight"] - net.embedding.weight.detach().numpy()).max() > 0.01
+    if into_tied and not tied:
+        with pytest.raises(ValueError, match="the modules share one weight, the model has one for its head and one for"):
+            model.to_torch(other.rnn, head=other.head, embedding=other.embedding)
+        assert same_numbers(other, before)
+        return
+    model.to_torch(other.rnn, head=other.head, embedding=other.embedding)
+    assert np.allclose(probabilities(other, x), model.predict_proba(x), atol=2e-6)
+    for name, value in model.state_dict().items():
+        assert (other.state_dict()[name].numpy() == value).all(), name
+    assert (other.head.weight is other.embedding.weight) == into_tied
+
+
+@pytest.mark.parametrize("make, line", [
+    (lambda: (*modules("LSTM", 1, 3, 4, 2), None), "the model has 'rnn.weight_ih_l1', .* which the modules have not; "
+     "to_torch needs all modules of the model"),
+    (lambda: (*modules("LSTM", 3, 3, 4, 2), None), r"'rnn.weight_ih_l2' of the module has the shape \[16, 4\], the model's is not there"),
+    (lambda: (modules("LSTM", 2, 3, 4, 2)[0], None, None), "to_torch needs the module of the head, too"),
+    (lambda: (*modules("LSTM", 2, 3, 5, 2), None), "'rnn.weight_ih_l0' of the module has the shape"),
+    (lambda: (*modules("LSTM", 2, 2, 4, 2), None), "'rnn.weight_ih_l0' of the module has the shape"),
+    (lambda: (*modules("LSTM", 2, 3, 4, 1), None), r"'head.weight' of the module has the shape \[1, 4\], the model's \[2, 4\]"),
+    (lambda: (*modules("LSTM", 2, 3, 4, 2), torch.nn.Embedding(5, 3)), "'embedding.weight' of the module has the shape"),
+    (lambda: (modules("GRU", 2, 3, 4, 2)[0], torch.nn.Linear(4, 2), None), "the model's cell is lstm, the module is a GRU"),
+    (lambda: (modules("LSTM", 2, 3, 4, 2)[0], torch.nn.Linear(4, 2).half(), None),
+     r"'head.weight' of the module is torch.float16, which would round the weights; make it float\(\) first"),
+    (lambda: (modules("LSTM", 2, 3, 4, 2)[0].bfloat16(), torch.nn.Linear(4, 2), None), "is torch.bfloat16"),
+    (lambda: (modules("LSTM", 2, 3, 4, 2)[0], torch.nn.Linear(4, 2, device="meta"), None),
+     "'head.weight' is on the device meta, which has no numbers"),
+    (lambda: (modules("LSTM", 2, 3, 4, 2)[0], expanded(torch.nn.Linear(4, 2)), None), "several numbers in one place"),
+])
+def test_all_of_a_model_is_written_or_nothing(make, line):
+    model = tt.from_torch(*modules("LSTM", 2, 3, 4, 2, seed=8))
+    rnn, head, embedding = make()
+    given = [module for module in (rnn, head, embedding) if module is not None]
+    before = [numbers_of(module) for module in given]
+    with pytest.raises(ValueError, match=line):
+        model.to_torch(rnn, head=head, embedding=embedding)
+    for module, numbers in zip(given, before):
+        if next(module.parameters()).device.type != "meta":
+            assert same_numbers(module, numbers)
+
+
+def expanded(head):
+    head.weight = torch.nn.Parameter(torch.ones(1, 4).expand(2, 4))
+    return head
+
+
+def test_a_relu_net_does_not_go_into_a_tanh_net():
+    with pytest.raises(ValueError, match=r"the model's cell is rnn_relu, the module is a RNN \(tanh\)"):
+        tt.from_torch(*modules("RNN_relu", 1, 2, 3, 1)).to_torch(*modules("RNN", 1, 2, 3, 1))
+
+
+def test_one_cell_for_each_layer_goes_back_where_all_are_the_same():
+    x = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
+    rnn, head = modules("GRU", 2, 3, 4, 1)
+    model = tt.Regressor(cell=["gru", "gru"], hidden=[4, 4], layers=2, epochs=1).fit(x, x[:, 0])
+    model.to_torch(rnn, head=head)
+    with torch.no_grad():
+        assert np.allclose(head(rnn(torch.from_numpy(x))[0])[:, 0].numpy(), model.predict(x), atol=2e-6)
+    other = tt.Regressor(cell=["gru", "lstm"], hidden=4, layers=2, epochs=1).fit(x, x[:, 0])
+    with pytest.raises(ValueError, match="the model's cell is gru, lstm, the module is a GRU"):
+        other.to_torch(rnn, head=head)
+
+
+def test_scales_have_no_place_in_modules():
+    rnn, head = modules("LSTM", 1, 1, 3, 1)
+    x = np.arange(20, dtype=np.float32)[:, None]
+    model = tt.Regressor(hidden=3, epochs=1, standardise=True).fit(x, x[:, 0])
+    with pytest.raises(ValueError, match="the model sees scaled numbers"):
+        model.to_torch(rnn, head=head)
+    with pytest.raises(ValueError, match="standardise must be False"):
+        tt.from_torch(rnn, head=head, standardise=True)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        tt.Regressor().to_torch(rnn, head=head)
+
+
+def test_double_modules_keep_their_numbers():
+    """Both ways bit for bit; answers are computed in the engine's numbers."""
+    rnn, head = (each.double() for each in modules("GRU", 2, 3, 4, 2))
+    for each in (*rnn.parameters(), *head.parameters()):
+        each.data += 1e-12 * torch.rand_like(each)
+    x = np.random.default_rng(0).normal(size=(9, 3)).astype(np.float32)
+    model = tt.from_torch(rnn, head=head, engine="reference")
+    with torch.no_grad():
+        assert np.allclose(model.predict(x), head(rnn(torch.from_numpy(x).double())[0]).numpy(), rtol=0, atol=1e-13)
+    for engine in ("reference", "cpu"):
+        other = [each.double() for each in modules("GRU", 2, 3, 4, 2, seed=4)]
+        tt.from_torch(rnn, head=head, engine=engine).to_torch(*other)
+        assert same_numbers(other[0], numbers_of(rnn)) and same_numbers(other[1], numbers_of(head))
+    narrow = modules("GRU", 2, 3, 4, 2, seed=4)
+    model.to_torch(*narrow)  # rounded to float32, the numbers that all training here has
+    assert same_numbers(narrow[0], numbers_of(rnn.float()))
+
+
+@pytest.mark.parametrize("kind", ["half", "bfloat16"])
+def test_small_numbers_come_in_as_they_are(kind):
+    rnn, head = (getattr(each, kind)() for each in modules("LSTM", 1, 2, 3, 1))
+    model = tt.from_torch(rnn, head=head)
+    for name, value in model.state_dict().items():
+        assert value.dtype == np.float32
+        module, key = (rnn, name[4:]) if name.startswith("rnn.") else (head, name[5:])
+        assert torch.equal(torch.from_numpy(value), module.state_dict()[key].float()), name
+    rnn.float(), head.float()
+    model.to_torch(rnn, head=head)
+    getattr(rnn, kind)(), getattr(head, kind)()
+    x = torch.arange(8).reshape(4, 2) / 4  # the rows of X may be of that kind as well
+    assert (model.predict(getattr(x, kind)()) == model.predict(x)).all()
+
+
+def test_batch_first_and_training_mode_do_not_matter():
+    """X is [sequences, steps, features] here, whatever the module wants."""
+    rnn, head = modules("LSTM", 2, 3, 4, 1, dropout=0.5)
+    other = torch.nn.LSTM(3, 4, 2, dropout=0.5)
+    other.load_state_dict(rnn.state_dict())
+    x = np.random.default_rng(0).normal(size=(2, 6, 3)).astype(np.float32)
+    with torch.no_grad():
+        wanted = head(rnn.eval()(torch.from_numpy(x))[0])[..., 0].numpy()
+    for module in (rnn.train(), rnn.eval(), other.train(), other.eval()):
+        model = tt.from_torch(module, head=head)
+        assert model.dropout == 0.5
+        assert np.allclose(model.predict(x), wanted, atol=2e-6)
+
+
+def test_parameters_need_not_be_contiguous():
+    rnn, head = modules("LSTM", 1, 3, 3, 2)
+    wanted = tt.from_torch(rnn, head=head).state_dict()
+    rnn.weight_hh_l0 = torch.nn.Parameter(rnn.weight_hh_l0.detach().t().contiguous().t())
+    head.weight = torch.nn.Parameter(torch.stack([head.weight.detach()] * 2, dim=-1)[..., 0])
+    assert not rnn.weight_hh_l0.is_contiguous() and not head.weight.is_contiguous()
+    model = tt.from_torch(rnn, head=head)
+    assert all((wanted[name] == value).all() for name, value in model.state_dict().items())
+    with torch.no_grad():
+        head.weight.zero_(), rnn.weight_hh_l0.zero_()
+    model.to_torch(rnn, head=head)
+    assert (head.weight.detach().numpy() == wanted["head.weight"]).all()
+    assert (rnn.weight_hh_l0.detach().numpy() == wanted["rnn.weight_hh_l0"]).all()
+    assert rnn.weight_hh_l0.requires_grad and not rnn.weight_hh_l0.is_contiguous()
 
 
 # ---------------------------------------------------------------- state_dict
