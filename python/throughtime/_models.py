@@ -77,6 +77,9 @@ class Regressor(StreamEstimator):
     def _answers(self, flat: Array) -> Any:
         return flat[:, 0] if self._flat_target else flat
 
+    def _rows_of_head(self) -> None:
+        """The rows of a module's head are those of the model."""
+
     # ------------------------------------------------------------ answers
 
     def predict_one(self, x: Any, stream: Any = None) -> Any:
@@ -128,13 +131,20 @@ class Classifier(StreamEstimator):
     # ------------------------------------------------------------ targets
 
     def _take_classes(self, labels: Any) -> None:
-        named = labels if self.classes is None else self.classes
-        try:
-            self.classes_ = np.unique(np.asarray(named))
-        except (TypeError, ValueError) as error:
-            raise refuse(self._speaker, f"labels must be of one kind, all texts or all numbers: {error}") from error
+        self.classes_, _ = sorted_labels(labels if self.classes is None else self.classes)
         self.n_outputs_ = max(2, len(self.classes_))
         self._numbers = {label: i for i, label in enumerate(self.classes_.tolist())}
+
+    def _rows_of_head(self) -> Array | None:
+        """Of each of `classes_` the row that it has in a module's head: its place in the parameter `classes`. None: the
+        rows are in the order of `classes_`."""
+        if self.classes is None:
+            return None
+        labels, rows = sorted_labels(self.classes)
+        if labels.tolist() != self.classes_.tolist():
+            raise refuse(self._speaker, f"classes was changed to {labels[:20].tolist()}, the weights are for "
+                         f"{self.classes_[:20].tolist()}; fit begins anew")
+        return None if (np.diff(rows) > 0).all() else rows
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, sample_weight: Any = None,
                     callbacks: Sequence[Callback] = (), verbose: int = 0) -> Any:
@@ -238,6 +248,15 @@ class Classifier(StreamEstimator):
 
         return Tags(estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=ClassifierTags(),
                     non_deterministic=False)
+
+
+def sorted_labels(labels: Any) -> tuple[Array, Array]:
+    """The labels there are, in ascending order, and of each the place where it is listed first."""
+    try:
+        found, places = np.unique(np.asarray(labels), return_index=True)
+    except (TypeError, ValueError) as error:
+        raise refuse(Classifier._speaker, f"labels must be of one kind, all texts or all numbers: {error}") from error
+    return found, places
 
 
 def _column(part: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, Mapping
 import numpy as np
 
 from ._arrays import Array, as_array, refuse
-from ._models import Classifier, Regressor
+from ._models import Classifier, Regressor, sorted_labels
 
 _LOSSES = {"regression": Regressor, "classification": Classifier}
 _OF_MODULES = ("cell", "hidden", "layers", "dropout", "weights")  # parameters of an estimator that modules say
@@ -137,12 +137,24 @@ def _check_said_once(parameters: Mapping[str, Any], embedding: Any) -> None:
                      "as they were there")
 
 
+def _in_order_of_classes(weights: dict[str, Array], classes: Any, tied: bool) -> dict[str, Array]:
+    """The rows of the head belong to `classes` as they are listed, those of a model to its sorted `classes_`."""
+    _, rows = sorted_labels(classes)
+    outputs = len(weights["head.bias"])
+    if len(rows) != outputs:
+        raise refuse("torch", f"the weights are for {outputs} classes, got {len(rows)}")
+    if tied and (np.diff(rows) < 0).any():
+        raise refuse("torch", "a tied head has a row for each token; classes must be in ascending order")
+    return {name: value[rows] if name.startswith("head.") else value for name, value in weights.items()}
+
+
 def from_torch(rnn: Any, head: Any, embedding: Any = None, loss: str = "regression", classes: Any = None,
                targets: str = "auto", **parameters: Any) -> Any:
     """An estimator with the weights of modules of torch.nn: an LSTM, GRU or RNN of any depth, a Linear head, and an
     Embedding where the inputs are tokens (tied, where the head has the same weight). `loss` is "regression" or
-    "classification"; `parameters` are those of the Regressor or Classifier that comes back. It can predict at once, and
-    `fit` begins with these weights, which are its parameter `weights`."""
+    "classification", with a label in `classes` for each row of the head, in that order; `parameters` are those of the
+    Regressor or Classifier that comes back. It can predict at once, and `fit` begins with these weights, which are its
+    parameter `weights`."""
     if loss not in _LOSSES:
         raise refuse("torch", f"loss must be one of {', '.join(_LOSSES)}, got {loss!r}")
     _check_said_once(parameters, embedding)
@@ -159,6 +171,7 @@ def from_torch(rnn: Any, head: Any, embedding: Any = None, loss: str = "regressi
         if head.out_features < 2:
             raise refuse("torch", "the head must have an output for each of two or more classes, it has 1")
         parameters["classes"] = list(range(head.out_features)) if classes is None else list(classes)
+        weights = _in_order_of_classes(weights, parameters["classes"], tied)
     elif classes is not None:
         raise refuse("torch", "classes are for loss='classification'")
     model = _LOSSES[loss](cell=rnn.mode.lower(), hidden=rnn.hidden_size, layers=rnn.num_layers,
@@ -196,7 +209,8 @@ def _check_writable(parameters: Mapping[str, Any]) -> None:
 
 
 def to_torch(model: Any, rnn: Any, head: Any = None, embedding: Any = None) -> None:
-    """Writes the weights of a fitted model into modules of the same shapes: all of them, or none where they do not fit."""
+    """Writes the weights of a fitted model into modules of the same shapes: all of them, or none where they do not fit.
+    The rows of a classifier's head are in the order of its parameter `classes`, where it has one."""
     state = model.state_dict()
     if head is None:
         raise refuse("torch", "to_torch needs the module of the head, too: head=")
@@ -208,18 +222,23 @@ def to_torch(model: Any, rnn: Any, head: Any = None, embedding: Any = None) -> N
     if model._has_scales:
         raise refuse("torch", "the model sees scaled numbers (standardise=True), and modules have no scales; train it with "
                      "standardise=False on numbers that are scaled already")
-    state = _as_in_modules(state, tied)
+    state = _in_order_of_modules(model, state, tied)
     _check_is_whole(state, parameters)
     _check_writable(parameters)
     _write(state, parameters)
 
 
-def _as_in_modules(state: dict[str, Array], tied: bool) -> dict[str, Array]:
-    """Weights as the modules have them: a tied one under both of its names."""
+def _in_order_of_modules(model: Any, state: dict[str, Array], tied: bool) -> dict[str, Array]:
+    """Weights as the modules have them: the head's rows in their order, and a tied weight under both of its names."""
     of_model = "head.weight" not in state  # is tied
     if tied and not of_model and "embedding.weight" in state:
         raise refuse("torch", "the modules share one weight, the model has one for its head and one for its embedding; "
                      "head.weight must be a parameter of its own")
+    rows = model._rows_of_head()
+    if rows is not None:
+        if of_model:
+            raise refuse("torch", "a tied head has a row for each token; classes must be in ascending order")
+        state = {name: value[np.argsort(rows)] if name.startswith("head.") else value for name, value in state.items()}
     return {**state, "head.weight": state["embedding.weight"]} if of_model else state
 
 

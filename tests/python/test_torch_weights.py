@@ -167,6 +167,64 @@ def test_parameters_need_not_be_contiguous():
     assert rnn.weight_hh_l0.requires_grad and not rnn.weight_hh_l0.is_contiguous()
 
 
+# ---------------------------------------------------------------- classes
+
+
+@pytest.mark.parametrize("classes", [["c", "a", "b"], [2, 0, 1], ["a", "b", "c"], [30, 20, 10], (True, False)])
+def test_rows_of_the_head_are_the_classes_as_they_are_listed(classes):
+    rnn, head = modules("LSTM", 1, 2, 4, len(classes))
+    x = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
+    with torch.no_grad():
+        head.bias -= head(rnn(torch.from_numpy(x))[0]).mean(dim=0)  # so that every class is answered
+
+    def answers(head):
+        with torch.no_grad():
+            out = head(rnn(torch.from_numpy(x))[0])
+        return [classes[row] for row in out.argmax(dim=-1)], torch.softmax(out, dim=-1).numpy()
+
+    model = tt.from_torch(rnn, head=head, loss="classification", classes=classes, optimizer=tt.Adam(rate=0.05), epochs=2)
+    labels, shares = answers(head)
+    assert len(set(labels)) > 1
+    assert model.predict(x).tolist() == labels
+    assert model.classes_.tolist() == sorted(classes)
+    columns = [classes.index(label) for label in model.classes_.tolist()]
+    assert np.allclose(model.predict_proba(x), shares[:, columns], atol=2e-6)
+    assert model.predict_one(x[0]) == labels[0]
+
+    other_rnn, other_head = modules("LSTM", 1, 2, 4, len(classes), seed=3)
+    model.to_torch(other_rnn, head=other_head)
+    assert same_numbers(other_head, numbers_of(head)) and same_numbers(other_rnn, numbers_of(rnn))
+    model.fit(x, np.asarray(classes)[np.arange(60) % len(classes)])  # from these weights, to others
+    model.to_torch(rnn, head=head)
+    assert not same_numbers(other_head, numbers_of(head))
+    assert answers(head)[0] == model.predict(x).tolist()
+    with pytest.raises(ValueError, match="classes was changed to"):
+        model.set_params(classes=["x", "y", "z"]).to_torch(rnn, head=head)
+
+
+def test_classes_that_were_found_are_in_ascending_order():
+    x = np.random.default_rng(0).normal(size=(60, 2)).astype(np.float32)
+    y = np.array(["c", "a", "b"])[np.arange(60) % 3]
+    rnn, head = modules("LSTM", 1, 2, 4, 3)
+    for classes in (None, ["b", "c", "a"]):
+        model = tt.Classifier(hidden=4, epochs=1, classes=classes).fit(x, y)
+        model.to_torch(rnn, head=head)
+        with torch.no_grad():
+            rows = head(rnn(torch.from_numpy(x))[0]).argmax(dim=-1)
+        assert [(classes or ["a", "b", "c"])[row] for row in rows] == model.predict(x).tolist()
+
+
+def test_a_tied_head_has_a_row_for_each_token():
+    net = words(tied=True)
+    with pytest.raises(ValueError, match="classes must be in ascending order"):
+        of_words(net, classes=[1, 0, 2, 3, 4, 5, 6])
+    model = of_words(net, classes=list("abcdefg"))
+    model.to_torch(net.rnn, head=net.head, embedding=net.embedding)
+    model.set_params(classes=list("bacdefg"))
+    with pytest.raises(ValueError, match="classes must be in ascending order"):
+        model.to_torch(net.rnn, head=net.head, embedding=net.embedding)
+
+
 # ---------------------------------------------------------------- state_dict
 
 
