@@ -258,3 +258,22 @@ def test_all_of_it_at_a_glance(pyplot):
     before = error()
     exec(AT_A_GLANCE, names)
     assert error() < before and names["found"].truncation(bias=0.1) > 0 and abs(names["guess"]) < 2
+
+
+@pytest.mark.parametrize("task", ["add", "etth1"])
+def test_the_example_of_before_and_after(task, tmp_path, monkeypatch, capsys):
+    """On as little as it can do; what it does in earnest is in docs/python.md."""
+    example = program("examples", "python", "torch_then_fptt")
+    monkeypatch.setattr(example, "PATIENCE", 1)
+    for each, values in ((example.Add, {"steps": 40, "rows": 4, "batches_between_looks": 1, "further_batches": 2}),
+                         (example.Etth1, {"further_batches": 1})):
+        for name, value in values.items():
+            monkeypatch.setattr(each, name, value)
+    lines = np.random.default_rng(0).normal(size=(14401, 7)) if task == "etth1" else []
+    (tmp_path / "rows.csv").write_text("\n".join(["date,a,b,c,d,e,f,OT"] + ["," + ",".join(map("{:.3f}".format, row))
+                                                                            for row in lines]))
+    monkeypatch.setattr("sys.argv", ["torch_then_fptt.py", task, "1", "2", "--data", str(tmp_path / "rows.csv")])
+    example.main()
+    printed = capsys.readouterr().out
+    assert "| mean ± deviation | " in printed and "FPTT against as many updates: " in printed
+    assert len(re.findall(r"^\| [12] \|( [0-9.]+ \|){4}", printed, flags=re.M)) == 2
