@@ -10,7 +10,8 @@ from ._methods import __all__ as _methods
 from ._models import Classifier, Regressor
 from ._own import Buffer, Engine, Model, Window
 from ._runs import Diagnosis, Run, diagnose, train
-from ._torch import from_torch, read_safetensors
+from ._safetensors import read_safetensors
+from ._torch import from_torch
 
 __all__ = ["Buffer", "Classifier", "Diagnosis", "Engine", "Forecaster", "History", "Model", "Regressor", "Run", "Window",
            "diagnose", "from_torch", "read_safetensors", "train", *_methods]

@@ -28,7 +28,8 @@ def as_array(x: Any) -> Array:
         try:
             return np.from_dlpack(x)
         except (BufferError, RuntimeError, TypeError):  # a kind that DLPack does not know, truth values among them
-            return np.asarray(x)
+            # NumPy has no bfloat16; all its numbers are float32's.
+            return np.asarray(x.float() if str(getattr(x, "dtype", "")) == "torch.bfloat16" else x)
     if hasattr(x, "toarray") and hasattr(x, "nnz"):
         raise TypeError("sparse arrays are not read; use .toarray()")
     return np.asarray(x)

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from ._arrays import Array, numbers, refuse
+from ._arrays import Array, as_array, numbers, refuse
 from ._parameters import DOCUMENTATION
 from ._progress import Callback
 from ._settings import Settings, plain
@@ -41,6 +41,7 @@ class Regressor(StreamEstimator):
     def _learn_target(self, y: Any) -> None:
         if y is None:
             raise refuse(self._speaker, "the first row needs its target: it says how many numbers a target has")
+        y = as_array(y) if hasattr(y, "__dlpack__") else y
         self._target_names = list(y) if isinstance(y, Mapping) else None
         self._flat_target = not isinstance(y, Mapping) and np.ndim(y) == 0
         self.n_outputs_ = len(y) if isinstance(y, Mapping) else int(np.size(y))
@@ -59,6 +60,8 @@ class Regressor(StreamEstimator):
             if names is None or set(y) != set(names):
                 raise refuse(self._speaker, f"a target must have the names {names}, got {list(y)}")
             y = [y[name] for name in names]
+        elif hasattr(y, "__dlpack__"):
+            y = as_array(y)
         if np.size(y) != buffer.width:
             raise refuse(self._speaker, f"a target has {buffer.width} numbers, got {np.size(y)}")
         self._fill(buffer, y, "a target must hold numbers")
@@ -73,6 +76,9 @@ class Regressor(StreamEstimator):
 
     def _answers(self, flat: Array) -> Any:
         return flat[:, 0] if self._flat_target else flat
+
+    def _rows_of_head(self) -> None:
+        """The rows of a module's head are those of the model."""
 
     # ------------------------------------------------------------ answers
 
@@ -125,13 +131,20 @@ class Classifier(StreamEstimator):
     # ------------------------------------------------------------ targets
 
     def _take_classes(self, labels: Any) -> None:
-        named = labels if self.classes is None else self.classes
-        try:
-            self.classes_ = np.unique(np.asarray(named))
-        except (TypeError, ValueError) as error:
-            raise refuse(self._speaker, f"labels must be of one kind, all texts or all numbers: {error}") from error
+        self.classes_, _ = sorted_labels(labels if self.classes is None else self.classes)
         self.n_outputs_ = max(2, len(self.classes_))
         self._numbers = {label: i for i, label in enumerate(self.classes_.tolist())}
+
+    def _rows_of_head(self) -> Array | None:
+        """Of each of `classes_` the row that it has in a module's head: its place in the parameter `classes`. None: the
+        rows are in the order of `classes_`."""
+        if self.classes is None:
+            return None
+        labels, rows = sorted_labels(self.classes)
+        if labels.tolist() != self.classes_.tolist():
+            raise refuse(self._speaker, f"classes was changed to {labels[:20].tolist()}, the weights are for "
+                         f"{self.classes_[:20].tolist()}; fit begins anew")
+        return None if (np.diff(rows) > 0).all() else rows
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, sample_weight: Any = None,
                     callbacks: Sequence[Callback] = (), verbose: int = 0) -> Any:
@@ -188,6 +201,8 @@ class Classifier(StreamEstimator):
             number = self._numbers.get(y.item() if isinstance(y, np.generic) else y)
         except TypeError:  # nothing that can be a label, such as a list
             number = None
+        if number is None and hasattr(y, "__dlpack__") and np.ndim(y) == 0:  # a tensor
+            number = self._numbers.get(as_array(y).item())
         if number is None:
             raise refuse(self._speaker, f"there is no label {y!r}; known: {list(self._numbers)[:20]}")
         return None, number
@@ -233,6 +248,15 @@ class Classifier(StreamEstimator):
 
         return Tags(estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=ClassifierTags(),
                     non_deterministic=False)
+
+
+def sorted_labels(labels: Any) -> tuple[Array, Array]:
+    """The labels there are, in ascending order, and of each the place where it is listed first."""
+    try:
+        found, places = np.unique(np.asarray(labels), return_index=True)
+    except (TypeError, ValueError) as error:
+        raise refuse(Classifier._speaker, f"labels must be of one kind, all texts or all numbers: {error}") from error
+    return found, places
 
 
 def _column(part: Array) -> Array:

@@ -78,7 +78,7 @@ class StreamEstimator(Estimator):
         if isinstance(x, Mapping):
             width = len(x)
         else:
-            width = int(np.size(x))
+            width = int(as_array(x).size)
         if width == 0:
             raise refuse(self._speaker, "a row must have at least one number")
         return width

@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _library
 from ._arrays import Array, address, as_array, refuse
+from ._safetensors import weights_alone
 
 
 class Weights:
@@ -60,19 +61,41 @@ class Weights:
         description = self._describe()
         values = np.empty(description["parameters"])
         blocks = {block["name"]: block for block in description["blocks"]}
-        unknown = [name for name in state if name not in blocks]
-        missing = [name for name in blocks if name not in state]
-        if unknown or missing:
-            raise refuse(self._speaker, f"the weights of the model are {', '.join(blocks)}; missing: "
-                         f"{', '.join(missing) or 'none'}, unknown: {', '.join(unknown) or 'none'}")
+        arrays = self._own_weights(state, blocks)
         for name, block in blocks.items():
-            array = as_array(state[name])
+            array = arrays[name]
             if list(array.shape) != block["shape"]:
                 raise refuse(self._speaker, f"'{name}' must have the shape {block['shape']}, got {list(array.shape)}")
-            values[block["offset"]:block["offset"] + array.size] = np.asarray(array, dtype=np.float64).ravel()
+            values[block["offset"]:block["offset"] + array.size] = array.ravel()
         _library.check(_library.library().tt_model_set_parameters(self._model.number, address(values), values.size))
         self._end_streams()
         return self
+
+    def _own_weights(self, state: Any, blocks: Mapping[str, Any]) -> dict[str, Array]:
+        """The weights of a state as double arrays: those of the model's blocks, all of them and no others."""
+        if not isinstance(state, Mapping):
+            raise refuse(self._speaker, f"the weights must be a dict of arrays, got a {type(state).__name__}")
+        arrays = {name: self._weight(name, value) for name, value in weights_alone(state).items()}
+        if "head.weight" not in blocks and "embedding.weight" in blocks and "head.weight" in arrays:
+            head, embedding = arrays.pop("head.weight"), arrays.get("embedding.weight")  # PyTorch names a tied weight twice
+            if embedding is not None and not np.array_equal(head, embedding):
+                raise refuse(self._speaker, "the model's head is tied: 'head.weight' must have the numbers of "
+                             "'embedding.weight', or be left out")
+        unknown = [str(name) for name in arrays if name not in blocks]
+        missing = [name for name in blocks if name not in arrays]
+        if unknown or missing:
+            raise refuse(self._speaker, f"the weights of the model are {', '.join(blocks)}; missing: "
+                         f"{', '.join(missing) or 'none'}, unknown: {', '.join(unknown) or 'none'}")
+        return arrays
+
+    def _weight(self, name: Any, value: Any) -> Array:
+        try:
+            array = as_array(value)
+            if array.dtype.kind == "c":
+                raise TypeError("it holds complex numbers")
+            return np.asarray(array, dtype=np.float64)
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise refuse(self._speaker, f"'{name}' must be an array of numbers: {error}") from error
 
     def _end_streams(self) -> None:
         self._live = False

@@ -3,25 +3,16 @@ import importlib.util
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import throughtime as tt
-
-torch = pytest.importorskip("torch", reason="PyTorch is not installed (scripts/setup --peer)")
-
-
-def modules(kind, layers, features, hidden, outputs, seed=0, **more):
-    torch.manual_seed(seed)
-    name, extra = (kind, {}) if kind != "RNN_relu" else ("RNN", {"nonlinearity": "relu"})
-    rnn = getattr(torch.nn, name)(features, hidden, layers, batch_first=True, **extra, **more)
-    return rnn, torch.nn.Linear(hidden, outputs)
-
+from torch_support import KINDS, modules, of_words, torch, words
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-KINDS = ["LSTM", "GRU", "RNN", "RNN_relu"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -65,6 +56,22 @@ def test_the_gradient_of_bptt_is_that_of_autograd(kind, layers):
         assert np.allclose(before[name] - after[name], gradient, atol=3e-6), name
 
 
+@pytest.mark.parametrize("vocabulary, width, steps, rows", [(2, 1, 1, 1), (7, 4, 9, 3), (19, 17, 5, 33)])
+@pytest.mark.parametrize("tied", [False, True])
+def test_the_gradient_of_tokens_is_that_of_autograd(tied, vocabulary, width, steps, rows):
+    net = words(tied, vocabulary=vocabulary, width=width)
+    x, y = np.random.default_rng(vocabulary).integers(vocabulary, size=(2, rows, steps))
+    model = of_words(net, learner=tt.BPTT(), optimizer=tt.SGD(rate=1.0), batch=rows)
+    before = model.state_dict()
+    model.partial_fit(x, y)
+    after = model.state_dict()
+    torch.nn.functional.cross_entropy(net(torch.from_numpy(x)).flatten(0, 1), torch.from_numpy(y).flatten()).backward()
+    wanted = {name: value.grad.numpy() for name, value in net.named_parameters()}
+    assert len(wanted) == len(before)
+    for name, value in before.items():
+        assert np.allclose(value - after[name], wanted["head.weight" if name not in wanted else name], atol=3e-6), name
+
+
 def test_twenty_updates_of_truncated_bptt_with_adam():
     random = np.random.default_rng(2)
     rnn, head = modules("LSTM", 1, 2, 6, 1)
@@ -96,7 +103,7 @@ def test_there_and_back_bit_for_bit(kind):
     assert all(torch.equal(before[name], value) for name, value in other_rnn.state_dict().items())
     assert torch.equal(head.weight, other_head.weight)
     with pytest.raises(ValueError, match="has the shape"):
-        model.to_torch(modules(kind, 2, 3, 5, 2)[0])
+        model.to_torch(*modules(kind, 2, 3, 5, 2))
 
 
 def test_fit_begins_with_the_weights_of_the_modules():
@@ -132,15 +139,12 @@ def test_a_clone_has_the_weights_of_the_modules():
 
 
 def test_tokens_an_embedding_and_a_tied_head():
-    torch.manual_seed(0)
-    embedding, rnn, head = torch.nn.Embedding(7, 4), torch.nn.LSTM(4, 4, batch_first=True), torch.nn.Linear(4, 7)
     x = np.random.default_rng(0).integers(0, 7, size=(3, 10))
     for tied in (False, True):
-        if tied:
-            head.weight = embedding.weight
-        model = tt.from_torch(rnn, head=head, embedding=embedding, loss="classification", targets="step")
+        net = words(tied)
+        model = of_words(net)
         with torch.no_grad():
-            wanted = torch.softmax(head(rnn(embedding(torch.from_numpy(x)))[0]), dim=-1).numpy()
+            wanted = torch.softmax(net(torch.from_numpy(x)), dim=-1).numpy()
         assert np.allclose(model.predict_proba(x), wanted, atol=2e-6)
         assert ("head.weight" in model.state_dict()) is not tied
 
@@ -153,15 +157,6 @@ def test_a_cell_that_is_another_one_in_pytorch_is_refused():
     with pytest.raises(ValueError, match="the model's cell is gru_reset_before, the module is a GRU"):
         model.to_torch(rnn, head=head)
     tt.Regressor(cell="gru", hidden=3, epochs=1).fit(x, x[:, 0]).to_torch(rnn, head=head)
-
-
-def test_truth_values_come_in_and_what_has_no_numbers_is_refused():
-    x = torch.zeros(20, 2)
-    labels = torch.arange(20) % 2 == 0
-    assert list(tt.Classifier(hidden=2, epochs=1).fit(x, labels).classes_) == [False, True]
-    for wrong in (x.bfloat16(), x.to_sparse()):
-        with pytest.raises(ValueError, match=r"\[regressor\] X must be an array of numbers: "):
-            tt.Regressor(hidden=2).fit(wrong, x[:, 0])
 
 
 def test_it_trains_and_comes_back_better():
@@ -180,15 +175,6 @@ def test_it_trains_and_comes_back_better():
     assert np.allclose(answers, model.predict(x), atol=1e-5)
 
 
-def test_tensors_come_in_by_dlpack():
-    x = torch.zeros(20, 2)
-    from throughtime._arrays import inputs_of
-
-    assert inputs_of(x, "t", 0).sequences[0].ctypes.data == x.data_ptr()
-    model = tt.Regressor(hidden=2, epochs=1).fit(x, torch.zeros(20, requires_grad=True))
-    assert model.predict(x).shape == (20,)
-
-
 @pytest.mark.parametrize("order", ["torch, throughtime", "throughtime, torch"])
 def test_torch_may_be_imported_first_or_second(order):
     program = (f"import {order}; import numpy as np, throughtime as tt; x = np.ones((30, 1)); "
@@ -199,26 +185,9 @@ def test_torch_may_be_imported_first_or_second(order):
     assert done.stdout == "(30,)\n", done.stderr
 
 
-@pytest.mark.parametrize("make, line", [
-    (lambda: (torch.nn.LSTM(2, 3, bidirectional=True), torch.nn.Linear(6, 1)), "bidirectional"),
-    (lambda: (torch.nn.LSTM(2, 3, proj_size=2), torch.nn.Linear(2, 1)), "proj_size=2"),
-    (lambda: (torch.nn.LSTM(2, 3, bias=False), torch.nn.Linear(3, 1)), "without biases"),
-    (lambda: (torch.nn.Linear(2, 3), torch.nn.Linear(3, 1)), "must be an LSTM, a GRU or an RNN, got a Linear"),
-    (lambda: (torch.nn.LSTM(2, 3), torch.nn.Linear(3, 1, bias=False)), "head without a bias"),
-    (lambda: (torch.nn.LSTM(2, 3), torch.nn.Linear(4, 1)), "the head must read 3 numbers, it reads 4"),
-    (lambda: (torch.nn.LSTM(2, 3), torch.nn.ReLU()), "the head must be a Linear module, got a ReLU"),
-])
-def test_what_is_not_known_is_refused(make, line):
-    rnn, head = make()
-    with pytest.raises(ValueError, match=line):
-        tt.from_torch(rnn, head=head)
-    with pytest.raises(ValueError, match="loss must be one of"):
-        tt.from_torch(rnn, head=head, loss="ranking")
-
-
-def peer():
-    """The benchmark's PyTorch peer (bench/peers)."""
-    spec = importlib.util.spec_from_file_location("torch_peer", ROOT / "bench" / "peers" / "torch_peer.py")
+def program(*place):
+    """A program of this tree as a module."""
+    spec = importlib.util.spec_from_file_location(place[-1], ROOT.joinpath(*place).with_suffix(".py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -239,7 +208,7 @@ def test_twenty_updates_of_fptt_are_those_of_the_peer(kind, layers, seed):
     other_head = torch.nn.Linear(hidden, 1).double()
     other_rnn.load_state_dict(rnn.state_dict())
     other_head.load_state_dict(head.state_dict())
-    fptt = peer().Fptt(torch, other_rnn, other_head, alpha=0.1, rate=1e-2)
+    fptt = program("bench", "peers", "torch_peer").Fptt(torch, other_rnn, other_head, alpha=0.1, rate=1e-2)
     pieces = torch.tensor_split(torch.from_numpy(x).double().transpose(0, 1).contiguous(), 20)
     fptt.learn(pieces, torch.from_numpy(y).double()[:, None])
 
@@ -289,3 +258,22 @@ def test_all_of_it_at_a_glance(pyplot):
     before = error()
     exec(AT_A_GLANCE, names)
     assert error() < before and names["found"].truncation(bias=0.1) > 0 and abs(names["guess"]) < 2
+
+
+@pytest.mark.parametrize("task", ["add", "etth1"])
+def test_the_example_of_before_and_after(task, tmp_path, monkeypatch, capsys):
+    """On as little as it can do; what it does in earnest is in docs/python.md."""
+    example = program("examples", "python", "torch_then_fptt")
+    monkeypatch.setattr(example, "PATIENCE", 1)
+    for each, values in ((example.Add, {"steps": 40, "rows": 4, "batches_between_looks": 1, "further_batches": 2}),
+                         (example.Etth1, {"further_batches": 1})):
+        for name, value in values.items():
+            monkeypatch.setattr(each, name, value)
+    lines = np.random.default_rng(0).normal(size=(14401, 7)) if task == "etth1" else []
+    (tmp_path / "rows.csv").write_text("\n".join(["date,a,b,c,d,e,f,OT"] + ["," + ",".join(map("{:.3f}".format, row))
+                                                                            for row in lines]))
+    monkeypatch.setattr("sys.argv", ["torch_then_fptt.py", task, "1", "2", "--data", str(tmp_path / "rows.csv")])
+    example.main()
+    printed = capsys.readouterr().out
+    assert "| mean ± deviation | " in printed and "FPTT against as many updates: " in printed
+    assert len(re.findall(r"^\| [12] \|( [0-9.]+ \|){4}", printed, flags=re.M)) == 2
