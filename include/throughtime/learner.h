@@ -161,7 +161,7 @@ struct LearnerType {
   SharedWork (*shared_work)(const LearnerConfig&, const StretchShape&) = nullptr;
   std::unique_ptr<StateRefiner> (*make_refiner)(const LearnerConfig&, Engine&, int steps, int rows) = nullptr;
   EstimateSettings (*estimate_settings)(const LearnerConfig&) = nullptr;
-  std::vector<std::string> (*notes)(const LearnerConfig&, const StretchShape&) = nullptr;
+  std::vector<std::string> (*notes)(const LearnerConfig&, const StretchShape&, const OptimizerConfig&) = nullptr;
   bool estimates = false;  // those settings are its own, not those of adaptive_tbptt
 };
 
@@ -176,8 +176,10 @@ std::vector<const LearnerType*> all_learners();
 void check_learner(const LearnerConfig& config, const Model& model, const StretchShape& shape);
 /// Makes a learner and its tapes for stretches of that shape.
 std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trainee, const StretchShape& shape);
-/// What whoever trains should know about settings that work, each a line for the start of a run.
-std::vector<std::string> learner_notes(const LearnerConfig& config, const StretchShape& shape);
+/// What whoever trains should know about settings that work, each a line for the start of a run; advice where runs of
+/// ours show that a setting is poor.
+std::vector<std::string> learner_notes(const LearnerConfig& config, const StretchShape& shape,
+                                       const OptimizerConfig& optimizer);
 /// Refuses learners that need the whole sequence, and settings that have no meaning without an end.
 StreamNeeds stream_needs(const LearnerConfig& config);
 

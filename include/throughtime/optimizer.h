@@ -56,6 +56,7 @@ struct OptimizerType {
   int moments = 0;
   double first_moment = 0;  // the first value of each of them
   int average = -1;         // the moment that holds an average of the weights; -1: there is none
+  bool scale_free = false;  // a gradient that is twice as large makes the same step, but for epsilon
   bool internal = false;    // of the library's own use: no configuration may name it
   /// Coefficients of update number `step` (1, 2, ...).
   UpdateCoefficients (*coefficients)(const OptimizerConfig&, std::int64_t step, double rate) = nullptr;

@@ -36,9 +36,9 @@ LearnerType method(std::string name, std::string description) {
     else
       return EstimateSettings{.estimate = config.adaptive_tbptt.estimate};
   };
-  type.notes = [](const LearnerConfig& config, const StretchShape& shape) {
-    if constexpr (requires { learner_notes(config.*Method, shape); })
-      return learner_notes(config.*Method, shape);
+  type.notes = [](const LearnerConfig& config, const StretchShape& shape, const OptimizerConfig& optimizer) {
+    if constexpr (requires { learner_notes(config.*Method, shape, optimizer); })
+      return learner_notes(config.*Method, shape, optimizer);
     else
       return std::vector<std::string>();
   };
@@ -84,8 +84,9 @@ std::unique_ptr<Learner> make_learner(const LearnerConfig& config, Trainee& trai
   return find_learner(config.name).make(config, trainee, shape);
 }
 
-std::vector<std::string> learner_notes(const LearnerConfig& config, const StretchShape& shape) {
-  return find_learner(config.name).notes(config, shape);
+std::vector<std::string> learner_notes(const LearnerConfig& config, const StretchShape& shape,
+                                       const OptimizerConfig& optimizer) {
+  return find_learner(config.name).notes(config, shape, optimizer);
 }
 
 StreamNeeds stream_needs(const LearnerConfig& config) { return find_learner(config.name).stream_needs(config); }

@@ -15,6 +15,7 @@ THROUGHTIME_FORMULAS_BEGIN
 struct Adadelta {
   static constexpr int moments = 2;
   static constexpr double first_moment = 0;
+  static constexpr bool scale_free = true;
 
   static UpdateCoefficients coefficients(const OptimizerConfig& config, std::int64_t, double rate) {
     return {.rate = rate, .a = 1 - value_or(config.decay, 0.9), .b = value_or(config.epsilon, 1e-6)};

@@ -14,6 +14,7 @@ THROUGHTIME_FORMULAS_BEGIN
 struct Adagrad {
   static constexpr int moments = 1;
   static constexpr double first_moment = 0;
+  static constexpr bool scale_free = true;
 
   static UpdateCoefficients coefficients(const OptimizerConfig& config, std::int64_t, double rate) {
     return {.rate = rate, .a = value_or(config.epsilon, 1e-10)};

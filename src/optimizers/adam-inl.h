@@ -18,6 +18,7 @@ THROUGHTIME_FORMULAS_BEGIN
 struct Adam {
   static constexpr int moments = 2;
   static constexpr double first_moment = 0;
+  static constexpr bool scale_free = true;
 
   static UpdateCoefficients coefficients(const OptimizerConfig& config, std::int64_t step, double rate) {
     const double count = static_cast<double>(step);

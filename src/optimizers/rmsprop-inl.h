@@ -15,6 +15,7 @@ THROUGHTIME_FORMULAS_BEGIN
 struct RmsProp {
   static constexpr int moments = 1;
   static constexpr double first_moment = 0;
+  static constexpr bool scale_free = true;
 
   static UpdateCoefficients coefficients(const OptimizerConfig& config, std::int64_t, double rate) {
     return {.rate = rate, .a = 1 - value_or(config.decay, 0.99), .b = value_or(config.epsilon, 1e-8)};

@@ -2,6 +2,7 @@
 //   static constexpr int moments;
 //   static constexpr double first_moment;                                                        of every moment
 //   static constexpr int average;                optional: the moment that evaluations take for the weights
+//   static constexpr bool scale_free;            optional: see OptimizerType
 //   static constexpr bool internal;              optional: no configuration may name it
 //   static UpdateCoefficients coefficients(const OptimizerConfig&, std::int64_t step, double rate);
 //   template <class N> static void step(const Coefficients<N>& k, N gradient, N& weight, N* moment);

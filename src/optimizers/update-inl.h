@@ -76,6 +76,7 @@ OptimizerType optimizer_type(const char* name, const char* description, Optimize
   type.first_moment = Rule::first_moment;
   if constexpr (requires { Rule::average; }) type.average = Rule::average;
   if constexpr (requires { Rule::internal; }) type.internal = Rule::internal;
+  if constexpr (requires { Rule::scale_free; }) type.scale_free = Rule::scale_free;
   type.coefficients = [](const OptimizerConfig& config, std::int64_t step, double rate) {
     UpdateCoefficients k = Rule::coefficients(config, step, rate);
     k.weight_decay = config.weight_decay;

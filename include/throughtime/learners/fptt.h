@@ -56,5 +56,8 @@ void check_learner(const FpttConfig& config, const Model& model, const StretchSh
 std::unique_ptr<Learner> make_learner(const FpttConfig& config, Trainee& trainee, const StretchShape& shape);
 StreamNeeds stream_needs(const FpttConfig& config);
 void describe(FpttConfig& config, OptionList& list);
+/// An alpha that is large for the optimizer; windows that are long where the target comes at the end.
+std::vector<std::string> learner_notes(const FpttConfig& config, const StretchShape& shape,
+                                       const OptimizerConfig& optimizer);
 
 }  // namespace throughtime

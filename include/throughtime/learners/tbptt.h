@@ -47,8 +47,9 @@ void check_learner(const TbpttConfig& config, const Model& model, const StretchS
 std::unique_ptr<Learner> make_learner(const TbpttConfig& config, Trainee& trainee, const StretchShape& shape);
 StreamNeeds stream_needs(const TbpttConfig& config);
 void describe(TbpttConfig& config, OptionList& list);
-/// A truncation that is longer than a stretch.
-std::vector<std::string> learner_notes(const TbpttConfig& config, const StretchShape& shape);
+/// A truncation that is longer than a stretch; a rate as below.
+std::vector<std::string> learner_notes(const TbpttConfig& config, const StretchShape& shape,
+                                       const OptimizerConfig& optimizer);
 EstimateSettings estimate_settings(const TbpttConfig& config);
 
 /// Refuses settings that cannot work on stretches of that shape.
@@ -56,6 +57,9 @@ void check_learner(const AdaptiveTbpttConfig& config, const Model& model, const 
 std::unique_ptr<Learner> make_learner(const AdaptiveTbpttConfig& config, Trainee& trainee, const StretchShape& shape);
 StreamNeeds stream_needs(const AdaptiveTbpttConfig& config);
 void describe(AdaptiveTbpttConfig& config, OptionList& list);
+/// A rate that grows with K, where steps do not grow with the gradient.
+std::vector<std::string> learner_notes(const AdaptiveTbpttConfig& config, const StretchShape& shape,
+                                       const OptimizerConfig& optimizer);
 EstimateSettings estimate_settings(const AdaptiveTbpttConfig& config);
 
 }  // namespace throughtime

@@ -74,6 +74,11 @@ void check_learner(const AdaptiveTbpttConfig& config, const Model& model, const 
   check_estimates(config.estimate, model, shape);
 }
 
+std::vector<std::string> learner_notes(const AdaptiveTbpttConfig& config, const StretchShape&,
+                                       const OptimizerConfig& optimizer) {
+  return rate_notes("adaptive_tbptt", config.rate_scaling, optimizer);
+}
+
 StreamNeeds stream_needs(const AdaptiveTbpttConfig& config) {
   check_lengths(config);
   decay_options(with_fitting_lags(config.estimate, 0));

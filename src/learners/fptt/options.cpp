@@ -1,4 +1,7 @@
 #include "throughtime/options.h"
+
+#include <fmt/format.h>
+
 #include "learners/fptt/intermediate_losses.h"
 #include "learners/fptt/window_choice.h"
 #include "learners/support.h"
@@ -56,6 +59,32 @@ void check_learner(const FpttConfig& config, const Model& model, const StretchSh
   check_window_choice(config, model, shape);
   const SequenceCut cut("fptt", cut_rule(config, shape), shape);
   check_intermediate("fptt", config.terminal, LossSpan::window, model, shape, cut);
+}
+
+namespace {
+
+// Where runs of ours with Adam were worse than without a regulariser, and where none of them had learned
+// (docs/fptt.md).
+constexpr double large_alpha = 0.5;
+constexpr int long_window = 50;
+
+}  // namespace
+
+std::vector<std::string> learner_notes(const FpttConfig& config, const StretchShape& shape,
+                                       const OptimizerConfig& optimizer) {
+  std::vector<std::string> notes;
+  const bool regularised = config.form != FpttForm::ogd;
+  if (regularised && config.alpha >= large_alpha && find_optimizer(optimizer.name).scale_free)
+    notes.push_back(fmt::format(
+        "advice: learner.fptt.alpha = {} is large for {}; 0.01, or form = \"ogd\", learned faster (docs/fptt.md)",
+        config.alpha, optimizer.name));
+  const int longest = SequenceCut("fptt", cut_rule(config, shape), shape).longest();
+  if (shape.terminal && longest >= long_window)
+    notes.push_back(
+        fmt::format("advice: windows of {} steps are long where the target comes at the end; shorter ones learned "
+                    "faster (docs/fptt.md)",
+                    longest));
+  return notes;
 }
 
 StreamNeeds stream_needs(const FpttConfig& config) {

@@ -27,12 +27,24 @@ void check_learner(const TbpttConfig& config, const Model& model, const StretchS
   if (config.estimate.logged > 0) check_estimates(config.estimate, model, shape);
 }
 
-std::vector<std::string> learner_notes(const TbpttConfig& config, const StretchShape& shape) {
+std::vector<std::string> learner_notes(const TbpttConfig& config, const StretchShape& shape,
+                                       const OptimizerConfig& optimizer) {
   const bool custom = config.preset == TbpttPreset::custom;
   const int longest = custom ? config.steps : config.truncation;
-  if (longest <= shape.steps) return {};
-  return {fmt::format("learner.tbptt.{} = {} is longer than the {} steps of a sequence: nothing is cut off within it",
-                      custom ? "steps" : "truncation", longest, shape.steps)};
+  std::vector<std::string> notes = rate_notes("tbptt", config.rate_scaling, optimizer);
+  if (longest > shape.steps)
+    notes.push_back(
+        fmt::format("learner.tbptt.{} = {} is longer than the {} steps of a sequence: nothing is cut off within it",
+                    custom ? "steps" : "truncation", longest, shape.steps));
+  return notes;
+}
+
+std::vector<std::string> rate_notes(std::string_view learner, RateScaling scaling, const OptimizerConfig& optimizer) {
+  if (scaling == RateScaling::none || !find_optimizer(optimizer.name).scale_free) return {};
+  return {
+      fmt::format("advice: learner.{}.rate_scaling = \"{}\" is for steps that grow with the gradient, and those of {} "
+                  "do not; \"none\" did better here (docs/adaptive-tbptt.md)",
+                  learner, name_of(scaling), optimizer.name)};
 }
 
 StreamNeeds stream_needs(const TbpttConfig& config) {

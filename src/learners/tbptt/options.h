@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "throughtime/learner_config.h"
 #include "throughtime/options.h"
 
@@ -25,5 +29,8 @@ void describe_windows(Config& config, OptionList& list) {
   list.add("clip_by_losses", config.clip_by_losses,
            "divide optimizer.clip by the number of losses of a window, as the released code of adaptive TBPTT does");
 }
+
+/// Advice where the rate is to grow with K, but the optimizer's steps do not grow with the gradient.
+std::vector<std::string> rate_notes(std::string_view learner, RateScaling scaling, const OptimizerConfig& optimizer);
 
 }  // namespace throughtime

@@ -177,7 +177,7 @@ std::vector<std::string> Trainer::notes() const {
     notes.push_back(
         fmt::format("task.{}.length = {} is longer than the {} steps of a row (train.batch = {} rows): windows have {}",
                     config_.task.name, task_->usual_steps(), row, config_.train.batch, row));
-  for (std::string& note : learner_notes(config_.learner, shape_of(*task_, config_.train)))
+  for (std::string& note : learner_notes(config_.learner, shape_of(*task_, config_.train), config_.optimizer.rule))
     notes.push_back(std::move(note));
   int widest = 0;
   for (const Layer& layer : model_.layers()) widest = std::max(widest, layer.hidden);
