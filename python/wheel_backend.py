@@ -201,9 +201,13 @@ def build_editable(wheel_directory: str, config_settings: Any = None, metadata_d
 
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
+    """The files of the last commit."""
     name = f"throughtime-{version()}"
     path = pathlib.Path(sdist_directory) / f"{name}.tar.gz"
-    subprocess.run(["git", "-C", ROOT, "archive", "--format=tar.gz", f"--prefix={name}/", "-o", path, "HEAD"], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        about = pathlib.Path(folder) / "PKG-INFO"
+        about.write_text(metadata())
+        run("git", "-C", ROOT, "archive", "--format=tar.gz", f"--prefix={name}/", f"--add-file={about}", "-o", path, "HEAD")
     return path.name
 
 

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import numpy
@@ -90,6 +91,8 @@ def test_bundled_libraries_are_found_beside_the_library(wheel, tmp_path):
     assert bundled
     for name in bundled:
         assert re.search(rf"{re.escape(name)} => {re.escape(str(folder))}/", found), (name, found)
+        if shutil.which("dpkg-query"):  # what its copyright asks for
+            assert (next(tmp_path.glob("*.dist-info")) / "licenses" / f"{name}.txt").stat().st_size > 100
     needed = " ".join(elf.Elf(folder / LIBRARY.name).needed())
     for name in ("libstdc++", "libgcc_s", "libmpi", "libcuda"):
         assert name not in needed
@@ -103,6 +106,18 @@ def test_metadata_is_known_without_compiling(wheel, tmp_path):
     name = wheel_backend.prepare_metadata_for_build_wheel(str(tmp_path))
     with zipfile.ZipFile(wheel) as content:
         assert content.read(f"{name}/METADATA").decode() == (tmp_path / name / "METADATA").read_text()
+
+
+def test_a_source_distribution_has_what_building_needs(tmp_path):
+    if not (ROOT / ".git").exists():
+        pytest.skip("these sources are no clone")
+    name = wheel_backend.build_sdist(str(tmp_path))
+    with tarfile.open(tmp_path / name) as content:
+        folder = name.removesuffix(".tar.gz")
+        names = {each.name.removeprefix(folder + "/") for each in content}
+        assert {"PKG-INFO", "pyproject.toml", "CMakeLists.txt", "python/wheel_backend.py", "src/c/fit.cpp"} <= names
+        about = content.extractfile(f"{folder}/PKG-INFO").read().decode()
+    assert "Name: throughtime\n" in about and "Requires-Python: >=3.9\n" in about
 
 
 def test_a_library_with_a_gpu_is_refused(tmp_path, monkeypatch):
