@@ -10,49 +10,19 @@ import pytest
 import throughtime as tt
 
 
-@dataclasses.dataclass
-class TargetTags:
-    required: bool
-    one_d_labels: bool = False
-    two_d_labels: bool = False
-    positive_only: bool = False
-    multi_output: bool = False
-    single_output: bool = True
+def tags_class(name, *required, **defaults):
+    fields = [(each, Any) for each in required] + [(each, Any, default) for each, default in defaults.items()]
+    return dataclasses.make_dataclass(name, fields)
 
 
-@dataclasses.dataclass
-class InputTags:
-    two_d_array: bool = True
-    sparse: bool = False
-    pairwise: bool = False
-    allow_nan: bool = False
-
-
-@dataclasses.dataclass
-class ClassifierTags:
-    poor_score: bool = False
-    multi_class: bool = True
-    multi_label: bool = False
-
-
-@dataclasses.dataclass
-class RegressorTags:
-    poor_score: bool = False
-
-
-@dataclasses.dataclass
-class Tags:
-    estimator_type: Any
-    target_tags: TargetTags
-    transformer_tags: Any = None
-    classifier_tags: Any = None
-    regressor_tags: Any = None
-    array_api_support: bool = False
-    no_validation: bool = False
-    non_deterministic: bool = False
-    requires_fit: bool = True
-    _skip_test: bool = False
-    input_tags: InputTags = dataclasses.field(default_factory=InputTags)
+TargetTags = tags_class("TargetTags", "required", one_d_labels=False, two_d_labels=False, positive_only=False,
+                        multi_output=False, single_output=True)
+InputTags = tags_class("InputTags", two_d_array=True, sparse=False, pairwise=False, allow_nan=False)
+ClassifierTags = tags_class("ClassifierTags", poor_score=False, multi_class=True, multi_label=False)
+RegressorTags = tags_class("RegressorTags", poor_score=False)
+Tags = tags_class("Tags", "estimator_type", "target_tags", transformer_tags=None, classifier_tags=None, regressor_tags=None,
+                  array_api_support=False, no_validation=False, non_deterministic=False, requires_fit=True,
+                  _skip_test=False, input_tags=dataclasses.field(default_factory=InputTags))
 
 
 @pytest.fixture(autouse=True)
