@@ -125,13 +125,20 @@ class Rounds {
   std::vector<PythonCall> calls() const {
     std::vector<PythonCall> calls;
     for (const std::string& name : names_)
-      calls.push_back({.name = name,
-                       .rates = {median(wall_.at(name)), median(cpu_.at(name))},
-                       .of_cpp = median_of_ratios(cpu_.at(name), cpu_.at("cpp"))});
+      calls.push_back({.name = name, .rates = rates(name), .of_cpp = ratio(name, "cpp")});
     return calls;
+  }
+  PythonTraining training(const std::string& name, const std::string& fit, const std::string& train) const {
+    return {.name = name, .fit = rates(fit), .train = rates(train), .of_train = ratio(fit, train)};
   }
 
  private:
+  Rates rates(const std::string& name) const { return {median(wall_.at(name)), median(cpu_.at(name))}; }
+  /// Of the same rounds, by processor time.
+  double ratio(const std::string& name, const std::string& base) const {
+    return median_of_ratios(cpu_.at(name), cpu_.at(base));
+  }
+
   std::vector<std::string> names_;
   std::map<std::string, std::vector<double>> wall_, cpu_;
 };
@@ -156,7 +163,7 @@ PythonResult run_python_case(const PythonConfig& config, const PythonDescription
   const Script script(config);
   const int rows = config.quick ? 2000 : 20000;
   CppLoop loop(rows);
-  Rounds rounds;
+  Rounds rounds, trainings;
   PythonResult result;
   const double begin = microseconds_of(CLOCK_MONOTONIC);
   for (int round = 0; round < effort.repeats; ++round) {
@@ -167,10 +174,12 @@ PythonResult run_python_case(const PythonConfig& config, const PythonDescription
     if (python.torch)
       rounds.add("torch", Script::rates_of(script.ask(fmt::format("--torch --rows {}", rows / 100)), "torch"));
     const Json fit =
-        script.ask(fmt::format("--fit --epochs {} --command {}", config.quick ? 1 : 30, shell_word(config.command)));
-    result.fit = std::max(result.fit, Script::value_of<double>(fit, "fit"));
-    result.train = std::max(result.train, Script::value_of<double>(fit, "train"));
+        script.ask(fmt::format("--fit --epochs {} --command {}", config.quick ? 10 : 100, shell_word(config.command)));
+    for (const char* name : {"fit", "train", "fit_later", "train_later"})
+      trainings.add(name, Script::rates_of(fit, name));
   }
+  result.trainings = {trainings.training("whole", "fit", "train"),
+                      trainings.training("later", "fit_later", "train_later")};
   result.calls = rounds.calls();
   const Rates import = Script::rates_of(script.ask("--import"), "import");
   result.import_ms = import.wall;
@@ -191,13 +200,16 @@ std::string json_lines(const PythonResult& result) {
                  .dump() +
              "\n";
   }
-  lines += Json{{"case", "python-fit"},
-                {"threads", 1},
-                {"steps_per_second", std::round(result.fit)},
-                {"train_steps_per_second", std::round(result.train)},
-                {"of_train", rounded(result.fit / result.train)}}
-               .dump() +
-           "\n";
+  for (const PythonTraining& training : result.trainings)
+    lines += Json{{"case", training.name == "whole" ? "python-fit" : "python-fit-" + training.name},
+                  {"threads", 1},
+                  {"steps_per_second", std::round(training.fit.wall)},
+                  {"steps_per_cpu_second", std::round(training.fit.cpu)},
+                  {"train_steps_per_second", std::round(training.train.wall)},
+                  {"train_steps_per_cpu_second", std::round(training.train.cpu)},
+                  {"of_train", rounded(training.of_train)}}
+                 .dump() +
+             "\n";
   return lines +
          Json{{"case", "python-import"},
               {"import_ms", rounded(result.import_ms)},

@@ -28,10 +28,17 @@ struct PythonCall {
   double of_cpp = 1;  // median over rounds of its rows a CPU second / those of `cpp` in that round
 };
 
+/// Steps a second of `fit` and of the command on the same arrays: medians over rounds.
+struct PythonTraining {
+  std::string name;  // `whole`: from a call to its return, and a whole process; `later`: without a run of one epoch
+  Rates fit, train;
+  double of_train = 1;  // median over rounds of the steps a CPU second of `fit` / those of the command in that round
+};
+
 /// What calling the package costs.
 struct PythonResult {
   std::vector<PythonCall> calls;
-  double fit = 0, train = 0;  // steps a second of `fit` and of the command on the same arrays, the best of the rounds
+  std::vector<PythonTraining> trainings;
   double import_ms = 0, import_cpu_ms = 0;  // beyond NumPy's
 
   /// How many times the rows of the loop in PyTorch; none where there is no PyTorch.

@@ -69,6 +69,9 @@ function(compile_by_folder target)
     endif()
 
     string(REPLACE "/" "_" unit_name ${folder})
+    if(source MATCHES "/engine/cuda/")
+      string(APPEND unit_name "_cuda")  # the wheel's library leaves these objects out
+    endif()
     set(number 0)
     set(fits FALSE)
     while(NOT fits)

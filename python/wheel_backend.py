@@ -1,7 +1,7 @@
 """Builds the wheel: `pip install .` calls this. Needs CMake, a C++ compiler and the libraries of scripts/setup --build.
 
-The shared library is built without MPI and without CUDA into build/wheel; THROUGHTIME_LIBRARY names one that is built
-already. What it needs beyond the C and C++ runtime is put beside it.
+The shared library is built in build/wheel, without MPI, and without CUDA also where CUDA is installed: cuBLAS alone takes 600
+MB. THROUGHTIME_LIBRARY names one that is built already. What it needs beyond the C and C++ runtime is put beside it.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ import elf
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "throughtime"
 LIBRARY = "libthroughtime_c.so"
+OPTIONS = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON", "-DTHROUGHTIME_MPI=OFF", "-DTHROUGHTIME_CUDA=OFF",
+           "-DTHROUGHTIME_BUILD_TESTS=OFF", "-DTHROUGHTIME_BUILD_BENCH=OFF"]
+OF_A_GPU_OR_RANKS = re.compile(r"libcu(da|blas|dart).*|libmpi.*")
 # Every system that a manylinux tag names has these.
 OF_THE_SYSTEM = re.compile(r"(ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so.*")
 
@@ -36,10 +39,31 @@ def version() -> str:
 def metadata() -> str:
     return (f"Metadata-Version: 2.1\nName: throughtime\nVersion: {version()}\n"
             "Summary: Train recurrent networks on sequences of any length, in the memory you choose\n"
+            "License: Apache-2.0\n"
             "Requires-Python: >=3.9\nRequires-Dist: numpy\n")
 
 
 # ---------------------------------------------------------------- the library
+
+
+def run(*command: Any) -> None:
+    """Ends with one line, not with a traceback, where that does not succeed: pip shows it below what the command said."""
+    try:
+        subprocess.run(command, check=True)
+    except FileNotFoundError:
+        raise SystemExit(f"[wheel] {command[0]} is not installed; scripts/setup --build installs what building needs") from None
+    except subprocess.CalledProcessError:
+        raise SystemExit(f"[wheel] {command[0]} failed, and said why above; scripts/setup --build installs what "
+                         "building needs") from None
+
+
+def configure(build: pathlib.Path) -> None:
+    options = list(OPTIONS)
+    if shutil.which("ninja"):
+        options += ["-G", "Ninja"]
+    if shutil.which("ccache"):
+        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+    run("cmake", "-S", ROOT, "-B", build, "--log-level=WARNING", *options)
 
 
 def built_library() -> pathlib.Path:
@@ -47,15 +71,8 @@ def built_library() -> pathlib.Path:
     if named:
         return pathlib.Path(named)
     build = ROOT / "build" / "wheel"
-    options = ["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON", "-DTHROUGHTIME_MPI=OFF", "-DTHROUGHTIME_CUDA=OFF",
-               "-DTHROUGHTIME_BUILD_TESTS=OFF", "-DTHROUGHTIME_BUILD_BENCH=OFF"]
-    if shutil.which("ninja"):
-        options += ["-G", "Ninja"]
-    if shutil.which("ccache"):
-        options.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
-    subprocess.run(["cmake", "-S", ROOT, "-B", build, "--log-level=WARNING", *options], check=True)
-    subprocess.run(["cmake", "--build", build, "--target", "throughtime_c", "--parallel", str(os.cpu_count() or 1)],
-                   check=True)
+    configure(build)
+    run("cmake", "--build", build, "--target", "throughtime_c", "--parallel", str(os.cpu_count() or 1))
     return build / LIBRARY
 
 
@@ -70,30 +87,43 @@ def found_libraries(library: pathlib.Path) -> dict[str, pathlib.Path]:
     return found
 
 
-def gather(folder: pathlib.Path) -> list[pathlib.Path]:
-    """Copies the library, and those that it brings along, into a folder."""
+def gather(folder: pathlib.Path) -> dict[str, pathlib.Path]:
+    """Copies the library, and those that it brings along, into a folder; returns where each came from."""
     library = built_library()
     found = found_libraries(library)
-    copies: list[pathlib.Path] = []
+    origins: dict[str, pathlib.Path] = {}
     wanted = [(LIBRARY, library)]
     while wanted:
         name, path = wanted.pop()
-        if any(copy.name == name for copy in copies):
+        if name in origins:
             continue
-        if "cublas" in name or "libcuda" in name or "libmpi" in name:
-            raise RuntimeError(f"[wheel] {library} needs {name}, which a wheel cannot bring along; build it with "
-                               "-DTHROUGHTIME_CUDA=OFF -DTHROUGHTIME_MPI=OFF")
+        if OF_A_GPU_OR_RANKS.fullmatch(name):
+            raise SystemExit(f"[wheel] {library} needs {name}, which a wheel cannot bring along; THROUGHTIME_LIBRARY must name "
+                             "one that is built with -DTHROUGHTIME_CUDA=OFF -DTHROUGHTIME_MPI=OFF")
+        origins[name] = path
         copy = folder / name
         shutil.copyfile(path, copy)
         if shutil.which("strip"):
-            subprocess.run(["strip", "--strip-unneeded", copy], check=True)
-        copies.append(copy)
+            run("strip", "--strip-unneeded", copy)
         for needed in elf.Elf(copy).needed():
             if not OF_THE_SYSTEM.fullmatch(needed):
                 if needed not in found:
-                    raise RuntimeError(f"[wheel] {name} needs {needed}, which is not installed")
+                    raise SystemExit(f"[wheel] {name} needs {needed}, which is not installed")
                 wanted.append((needed, found[needed]))
-    return copies
+    return origins
+
+
+def notice_of(library: pathlib.Path) -> bytes | None:
+    """What Debian says about the copyright of one of its libraries, which must come along with it."""
+    if not shutil.which("dpkg-query"):
+        return None
+    done = subprocess.run(["dpkg-query", "--search", f"*/{library.name}"], capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        package, _, path = line.partition(": ")
+        notice = pathlib.Path("/usr/share/doc") / package.partition(":")[0] / "copyright"
+        if os.path.realpath(path) == os.path.realpath(library) and notice.exists():
+            return notice.read_bytes()
+    return None
 
 
 # ---------------------------------------------------------------- the wheel
@@ -145,27 +175,39 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        libraries = gather(pathlib.Path(folder))
+        origins = gather(pathlib.Path(folder))
+        libraries = [pathlib.Path(folder) / name for name in origins]
         wheel = Wheel(wheel_directory, f"py3-none-{elf.platform_tag(libraries)}")
         for path in sorted(PACKAGE.iterdir()):
             if path.suffix == ".py" or path.name == "py.typed":
                 wheel.add(f"throughtime/{path.name}", path.read_bytes())
         for path in libraries:
             wheel.add(f"throughtime/{path.name}", path.read_bytes(), 0o755)
+        wheel.add(f"{wheel.info}/LICENSE", (ROOT / "LICENSE").read_bytes())
+        for name, origin in origins.items():
+            notice = notice_of(origin)
+            if notice is not None:
+                wheel.add(f"{wheel.info}/licenses/{name}.txt", notice)
         return wheel.close()
 
 
 def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: Any = None) -> str:
-    """The package of the clone, with the library of build/release."""
+    """The package of the clone, with the library of build/release; where there is none yet, that of build/wheel."""
+    if not (ROOT / "build" / "release" / LIBRARY).exists():
+        built_library()
     wheel = Wheel(wheel_directory, "py3-none-any")
     wheel.add("throughtime.pth", f"{ROOT / 'python'}\n".encode())
     return wheel.close()
 
 
 def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
+    """The files of the last commit."""
     name = f"throughtime-{version()}"
     path = pathlib.Path(sdist_directory) / f"{name}.tar.gz"
-    subprocess.run(["git", "-C", ROOT, "archive", "--format=tar.gz", f"--prefix={name}/", "-o", path, "HEAD"], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        about = pathlib.Path(folder) / "PKG-INFO"
+        about.write_text(metadata())
+        run("git", "-C", ROOT, "archive", "--format=tar.gz", f"--prefix={name}/", f"--add-file={about}", "-o", path, "HEAD")
     return path.name
 
 

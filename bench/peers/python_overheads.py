@@ -4,11 +4,13 @@
     python_overheads.py --describe             the versions, or what is missing (exit code 3)
     python_overheads.py --calls                rows a second of learn_many, of observe, of predict_one with learn_one
     python_overheads.py --torch                of the same loop in PyTorch
-    python_overheads.py --fit --command PATH   steps a second of fit, and of `throughtime train` on the same arrays
+    python_overheads.py --fit --command PATH   steps a second of fit, and of `throughtime train` on the same arrays, from
+                                               the call to its return, and from the start of the process to its end;
+                                               `later`: without what a run of one epoch takes
     python_overheads.py --import               milliseconds that the import takes beyond NumPy's
 
-Each prints one line of JSON. Rows and milliseconds are pairs: by the wall clock, and by the thread's own clock, which
-stands still while other programs run. The package is that of this clone, its library that of THROUGHTIME_LIBRARY or
+Each prints one line of JSON. Rows, steps and milliseconds are pairs: by the wall clock, and by the processor's, which stands
+still while other programs run. The package is that of this clone, its library that of THROUGHTIME_LIBRARY or
 build/release.
 """
 
@@ -17,6 +19,7 @@ import importlib.metadata
 import importlib.util
 import json
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -112,31 +115,56 @@ def torch_loop(rows):
 
 
 def fit(command, epochs):
-    """Of fit and of the command, on the same recording with the same options: the library's own steps a second."""
+    """Steps a second of a whole fit and of a whole process of the command, on the same recording with the same options: the
+    checks of the arrays, the model, the handover and all that is told on the way are in the one; the start of a program,
+    reading two files and writing a run in the other. `later` is what is left of each without a run of one epoch."""
     import numpy as np
     import throughtime as tt
 
     x = np.random.default_rng(0).normal(size=(FIT_STEPS, FEATURES)).astype(np.float32)
     y = x.sum(axis=1)
-    model = tt.Regressor(hidden=HIDDEN, learner=tt.TBPTT(preset="plain", truncation=FIT_TRUNCATION), batch=FIT_ROWS,
-                         window=FIT_WINDOW, epochs=epochs, threads=1)
-    ends = []
-    model.fit(x, y, callbacks=[lambda event: ends.append(event) if event["event"] == "end" else None])
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        np.save(folder / "train_inputs.npy", x)
-        np.save(folder / "train_targets.npy", y)
-        every = max(1, FIT_STEPS // FIT_ROWS // FIT_WINDOW // 4)  # as often as fit tells how it goes
-        (folder / "run.toml").write_text(
-            f'[task]\nname = "arrays"\n[task.arrays]\npath = "{folder}"\nlength = {FIT_WINDOW}\n'
-            f'[model]\nhidden = {HIDDEN}\n[learner]\nname = "tbptt"\n'
-            f'[learner.tbptt]\npreset = "plain"\ntruncation = {FIT_TRUNCATION}\n'
-            f"[train]\nepochs = {float(epochs)}\nbatch = {FIT_ROWS}\nreport_every = {every}\n"
-            f'[run]\nthreads = 1\ndirectory = "{folder / "run"}"\n')
-        subprocess.run([command, "train", folder / "run.toml"], check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
-        result = json.loads((folder / "run" / "result.json").read_text())
-    return {"fit": ends[0]["steps_per_second"], "train": result["steps_per_second"]}
+
+    def fitted(epochs):
+        tt.Regressor(hidden=HIDDEN, learner=tt.TBPTT(preset="plain", truncation=FIT_TRUNCATION), batch=FIT_ROWS,
+                     window=FIT_WINDOW, epochs=epochs, threads=1).fit(x, y)
+
+    def trained(epochs):
+        with tempfile.TemporaryDirectory() as folder:
+            line = [command, "train", configuration_of(pathlib.Path(folder), x, y, epochs)]
+            return seconds_of(lambda: subprocess.run(line, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL),
+                              resource.RUSAGE_CHILDREN)
+
+    fitted(1)  # loads the library, which a second fit has
+    found = {}
+    for name, seconds in (("fit", lambda n: seconds_of(lambda: fitted(n), resource.RUSAGE_SELF)), ("train", trained)):
+        one, all_of_them = seconds(1), seconds(epochs)
+        found[name] = [FIT_STEPS * epochs / each for each in all_of_them]
+        found[name + "_later"] = [FIT_STEPS * (epochs - 1) / (each - first) for each, first in zip(all_of_them, one)]
+    return found
+
+
+def seconds_of(work, of_whom):
+    """By the wall clock and by the processor's, threads included."""
+    wall, before = time.perf_counter(), resource.getrusage(of_whom)
+    work()
+    wall, after = time.perf_counter() - wall, resource.getrusage(of_whom)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def configuration_of(folder, x, y, epochs):
+    """The file for the command that trains as that fit does, the arrays beside it."""
+    import numpy as np
+
+    np.save(folder / "train_inputs.npy", x)
+    np.save(folder / "train_targets.npy", y)
+    every = max(1, FIT_STEPS // FIT_ROWS // FIT_WINDOW // 4)  # as often as fit tells how it goes
+    (folder / "run.toml").write_text(
+        f'[task]\nname = "arrays"\n[task.arrays]\npath = "{folder}"\nlength = {FIT_WINDOW}\n'
+        f'[model]\nhidden = {HIDDEN}\n[learner]\nname = "tbptt"\n'
+        f'[learner.tbptt]\npreset = "plain"\ntruncation = {FIT_TRUNCATION}\n'
+        f"[train]\nepochs = {float(epochs)}\nbatch = {FIT_ROWS}\nreport_every = {every}\n"
+        f'[run]\nthreads = 1\ndirectory = "{folder / "run"}"\n')
+    return folder / "run.toml"
 
 
 def imports(times):
@@ -157,7 +185,7 @@ def main():
     for action in ("--describe", "--calls", "--torch", "--fit", "--import"):
         parser.add_argument(action, action="store_true", dest=action[2:])
     parser.add_argument("--rows", type=int, default=20000)
-    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--command", default="throughtime")
     chosen = vars(parser.parse_args())

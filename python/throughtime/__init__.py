@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+try:
+    import numpy as _numpy  # noqa: F401
+except ImportError as _error:
+    raise ImportError(f"[throughtime] NumPy is needed, and this Python cannot import it ({_error}); install it with: "
+                      "python -m pip install numpy") from _error
+
 from ._forecaster import Forecaster
 from ._history import History
 from ._library import version as _version

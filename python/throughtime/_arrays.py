@@ -69,6 +69,8 @@ def numbers(x: Any, speaker: str, what: str) -> Array:
         try:
             array = array.astype(np.float64)
         except (TypeError, ValueError) as error:
+            if any(type(each).__name__ == "NAType" for each in array.flat):  # of pandas
+                raise refuse(speaker, f"{what} must be finite numbers: it has missing entries (NA)") from error
             if isinstance(error, TypeError):
                 raise TypeError(f"[{speaker}] {what} must be numbers: argument must be a string or a number") from error
             raise refuse(speaker, f"{what} must be numbers, got {array.dtype}") from error
@@ -89,6 +91,16 @@ def names_of(x: Any) -> list[str] | None:
         return None
     names = list(columns)
     return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def common_names(tables: Any, speaker: str) -> list[str] | None:
+    """The column names that tables share."""
+    known = [(i, names) for i, names in enumerate(map(names_of, tables)) if names is not None]
+    for i, names in known:
+        if names != known[0][1]:
+            raise refuse(speaker, f"all recordings of X must have the same columns in the same order: number {known[0][0]} has "
+                         f"{', '.join(known[0][1][:10])}, number {i} has {', '.join(names[:10])}")
+    return known[0][1] if known else None
 
 
 def as_row(x: Any) -> Any:
@@ -122,7 +134,7 @@ def inputs_of(x: Any, speaker: str, vocabulary: int) -> Inputs:
     rank = 1 if vocabulary > 0 else 2
     x = unequal_lists(x)
     if is_list_of_sequences(x, rank):
-        names = names_of(x[0])
+        names = common_names(x, speaker)
         sequences = [one_sequence(each, speaker, vocabulary) for each in x]
         if len({each.shape[1:] for each in sequences}) > 1:
             raise refuse(speaker, "all sequences of X must have the same number of features, got "

@@ -6,6 +6,8 @@ from typing import Any, Iterator
 
 import numpy as np
 
+from ._plots import draw_curves
+
 
 class History:
     """Numbers over the iterations of a training: `history["train_loss"]` is an array, as long as `history.iterations`,
@@ -48,15 +50,8 @@ class History:
 
     def plot(self, *names: str, axes: Any = None) -> Any:
         """Draws curves with matplotlib, the losses where none are named; returns the axes."""
-        import matplotlib.pyplot as pyplot
-
-        if axes is None:
-            axes = pyplot.subplots()[1]
-        for name in names or [name for name in self.names if name.endswith("loss")]:
-            axes.plot(*self.curve(name), label=name.replace("_", " "))
-        axes.set_xlabel(self.position)
-        axes.legend()
-        return axes
+        shown = names or [name for name in self.names if name.endswith("loss")]
+        return draw_curves({name: self.curve(name) for name in shown}, self.position, axes)
 
     def __repr__(self) -> str:
         return f"History({len(self)} lines: {', '.join(self.names)})"

@@ -19,7 +19,9 @@ def _places() -> list[pathlib.Path]:
     named = os.environ.get("THROUGHTIME_LIBRARY")
     if named:
         return [pathlib.Path(named)]
-    return [_HERE / _NAME, _HERE.parent.parent / "build" / "release" / _NAME]  # installed, or in a clone
+    built = _HERE.parent.parent / "build"
+    # Installed; or in a clone, where scripts/build or pip left it.
+    return [_HERE / _NAME, built / "release" / _NAME, built / "wheel" / _NAME]
 
 
 def library() -> ctypes.CDLL:

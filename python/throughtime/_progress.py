@@ -24,8 +24,9 @@ class Listener:
         self.end: dict[str, Any] = {}
         self.error: BaseException | None = None
         self._callbacks = list(callbacks)
-        if verbose:
-            self._callbacks.append(_shower())
+        self._shower = _shower() if verbose else None
+        if self._shower is not None:
+            self._callbacks.append(self._shower)
         self.function = declarations.Progress(self._hear)
         self._handler: Any = None
 
@@ -36,6 +37,8 @@ class Listener:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        if self._shower is not None:
+            self._shower.close()  # also of a run that failed
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
 
@@ -67,12 +70,12 @@ class Listener:
             raise self.error
 
 
-def _shower() -> Callback:
+def _shower() -> _Bar | _Lines:
     """tqdm where it is installed, plain lines else."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
-        return _show_line
+        return _Lines()
     return _Bar(tqdm)
 
 
@@ -85,15 +88,21 @@ class _Bar:
         if event["event"] == "start":
             self._bar = self._tqdm(total=event["iterations"], unit="it")
         elif event["event"] == "progress":
-            self._bar.update(event["iteration"] - self._bar.n)
             if event["train_loss"] is not None:
-                self._bar.set_postfix(loss=f"{event['train_loss']:.4g}")
-        elif event["event"] == "end":
+                self._bar.set_postfix(loss=f"{event['train_loss']:.4g}", refresh=False)  # the bar knows when it is time
+            self._bar.update(event["iteration"] - self._bar.n)
+
+    def close(self) -> None:
+        if self._bar is not None:
             self._bar.close()
 
 
-def _show_line(event: dict[str, Any]) -> None:
-    if event["event"] == "progress" and event["train_loss"] is not None:
-        print(f"iteration {event['iteration']}: training loss {event['train_loss']:.4g}", file=sys.stderr)
-    elif event["event"] == "validation":
-        print(f"iteration {event['iteration']}: validation loss {event['validation_loss']:.4g}", file=sys.stderr)
+class _Lines:
+    def __call__(self, event: dict[str, Any]) -> None:
+        if event["event"] == "progress" and event["train_loss"] is not None:
+            print(f"iteration {event['iteration']}: training loss {event['train_loss']:.4g}", file=sys.stderr)
+        elif event["event"] == "validation":
+            print(f"iteration {event['iteration']}: validation loss {event['validation_loss']:.4g}", file=sys.stderr)
+
+    def close(self) -> None:
+        pass

@@ -12,6 +12,7 @@ import numpy as np
 from . import _library
 from ._arrays import Part, refuse
 from ._history import History
+from ._plots import draw_diagnosis
 from ._progress import Callback, Listener
 from ._settings import plain, toml
 
@@ -106,15 +107,8 @@ class Diagnosis:
         return int(good[0]) if good.size else None
 
     def plot(self, axes: Any = None) -> Any:
-        import matplotlib.pyplot as pyplot
-
-        if axes is None:
-            axes = pyplot.subplots()[1]
-        axes.semilogy(self.lengths, self.phi, label="mean gradient norm at that lag")
-        axes.semilogy(self.lengths, self.bias, label="relative bias of that truncation")
-        axes.set_xlabel("steps")
-        axes.legend()
-        return axes
+        """Draws with matplotlib how gradients decay, and where the bias of a truncation is 0.1; returns the axes."""
+        return draw_diagnosis(self.lengths, self.phi, self.bias, self.truncation(), axes)
 
     def __repr__(self) -> str:
         return f"Diagnosis(beta={self.beta}, truncation for a bias of 0.1: {self.truncation(0.1)})"

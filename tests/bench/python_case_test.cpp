@@ -34,7 +34,8 @@ class PythonCase : public ::testing::Test {
            "}' ;;\n"
            "--calls) echo '{\"learn_many\": [3, 8], \"observe\": [2, 4], \"pair\": [1, 2]}' ;;\n"
            "--torch) echo '{\"torch\": [0.25, 0.5]}' ;;\n"
-           "--fit) echo '{\"fit\": 99, \"train\": 100}' ;;\n"
+           "--fit) echo '{\"fit\": [90, 99], \"train\": [80, 100], \"fit_later\": [98, 99], "
+           "\"train_later\": [97, 90]}' ;;\n"
            "--import) echo '{\"import\": [40, 20]}' ;;\n";
   }
   static PythonResult measured(const PythonConfig& config) {
@@ -57,8 +58,11 @@ TEST_F(PythonCase, StandsBesideCppPyTorchAndTheCommand) {
   EXPECT_NEAR(calls["observe"].of_cpp / calls["learn_many"].of_cpp, 0.5, 1e-9);
   EXPECT_LT(calls["learn_many"].of_cpp, 0.1) << "eight rows a second are few";
   EXPECT_EQ(result.times_torch(calls["observe"]), 8);
-  EXPECT_EQ(result.fit, 99);
-  EXPECT_EQ(result.train, 100);
+  ASSERT_EQ(result.trainings.size(), 2u);
+  EXPECT_EQ(result.trainings[0].name, "whole");
+  EXPECT_EQ(result.trainings[0].fit.wall, 90);
+  EXPECT_EQ(result.trainings[0].train.cpu, 100);
+  EXPECT_NEAR(result.trainings[1].of_train, 1.1, 1e-9) << "by processor time";
   EXPECT_EQ(result.import_ms, 40);
   EXPECT_EQ(result.import_cpu_ms, 20);
 }
@@ -70,10 +74,12 @@ TEST_F(PythonCase, GivesALineOfJsonForEach) {
     const auto value = nlohmann::json::parse(line);
     lines[value.at("case")] = value;
   }
-  ASSERT_EQ(lines.size(), 6u) << "cpp, three ways to call, fit, import; no PyTorch";
+  ASSERT_EQ(lines.size(), 7u) << "cpp, three ways to call, fit twice, import; no PyTorch";
   EXPECT_EQ(lines["python-pair"]["rows_per_cpu_second"], 2);
   EXPECT_TRUE(lines["python-pair"]["times_torch"].is_null());
   EXPECT_EQ(lines["python-fit"]["of_train"], 0.99);
+  EXPECT_EQ(lines["python-fit"]["train_steps_per_second"], 80);
+  EXPECT_EQ(lines["python-fit-later"]["steps_per_cpu_second"], 99);
   EXPECT_EQ(lines["python-import"]["import_ms"], 40);
 }
 

@@ -1,6 +1,5 @@
 import pathlib
 import sys
-import types
 
 import numpy as np
 import pytest
@@ -24,31 +23,12 @@ def sequences():
     return x, np.where(x.mean(axis=(1, 2)) > 0, "high", "low")
 
 
-class Axes:
-    """What a picture is drawn on."""
-
-    def __init__(self):
-        self.drawn, self.label = [], None
-
-    def plot(self, x, y, label):
-        assert len(x) == len(y) > 0
-        self.drawn.append(label)
-
-    semilogy = plot
-
-    def set_xlabel(self, text):
-        self.label = text
-
-    def legend(self):
-        pass
-
-
 @pytest.fixture
-def pyplot(monkeypatch):
-    """A stand-in for matplotlib, of which only subplots is there."""
-    module = types.ModuleType("matplotlib.pyplot")
-    module.subplots = lambda: (None, Axes())
-    package = types.ModuleType("matplotlib")
-    package.pyplot = module
-    monkeypatch.setitem(sys.modules, "matplotlib", package)
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", module)
+def pyplot():
+    """matplotlib, drawing into memory; what a test draws is closed after it."""
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    yield pyplot
+    pyplot.close("all")

@@ -285,27 +285,6 @@ def test_a_run_that_fails_says_so(sine):
         small(cell="rnn_relu", learner=tt.BPTT(), optimizer=tt.SGD(rate=1e18), epochs=50).fit(x, y)
 
 
-def test_column_names_are_kept_and_checked():
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"a": np.arange(30.0), "b": np.ones(30)})
-    model = small(hidden=2, epochs=1).fit(table, table["a"])
-    assert list(model.feature_names_in_) == ["a", "b"]
-    assert model.predict(table).shape == (30,)
-    with pytest.raises(ValueError, match="same order"):
-        model.predict(table[["b", "a"]])
-    with pytest.raises(ValueError, match="unseen at fit time"):
-        model.predict(table.rename(columns={"b": "c"}))
-
-
-def test_history_draws(sine):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    model = small().fit(*sine)
-    assert len(model.history_.plot().lines) == 1
-    assert "train_loss" in model.history_._repr_html_()
-    assert "weights" in model._repr_html_()
-
-
 def test_a_run_directory_must_be_one(tmp_path):
     with pytest.raises(ValueError, match="no config.toml"):
         tt.Run(tmp_path)

@@ -1,11 +1,10 @@
-"""At home in a notebook: progress, pictures, tables, Ctrl-C. Stand-ins for tqdm, matplotlib and pandas say what is asked of
-them, so that this is tested where they are not installed."""
+"""At home in a notebook: progress, pictures, tables, Ctrl-C. With tqdm, matplotlib and pandas themselves, and without them."""
 
+import io
 import os
 import signal
 import sys
 import threading
-import types
 
 import numpy as np
 import pytest
@@ -16,17 +15,59 @@ def small(**more):
     return tt.Regressor(**{"hidden": 3, "epochs": 2, "batch": 2, "window": 50, "threads": 1, **more})
 
 
+def labels_of(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def inside(axes):
+    """Shares of the drawn points that are within the picture, curve by curve."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    points = [line.get_xydata() for line in axes.lines if len(line.get_xydata()) > 2]
+    return [np.mean((x >= left) & (x <= right) & (y >= bottom) & (y <= top)) for x, y in (each.T for each in points)]
+
+
 def test_curves_are_drawn_with_matplotlib(sine, pyplot, tmp_path):
     x, y = sine
     model = small().fit(x[:400], y[:400], validation=(x[400:], y[400:]), directory=tmp_path / "run")
     axes = model.history_.plot()
-    assert axes.drawn == ["train loss", "validation loss"] and axes.label == "iteration"
-    own = type(axes)()
-    assert model.history_.plot("train_loss", axes=own) is own and own.drawn == ["train loss"]
-    assert "train loss" in tt.Run(tmp_path / "run").plot().drawn
-    assert len(tt.diagnose(model, x, y, positions=4, lags=5).plot().drawn) == 2
+    assert labels_of(axes) == ["train loss", "validation loss"]
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_yscale()) == ("iteration", "loss", "linear")
+    assert inside(axes) == [1.0] and len(axes.lines) == 2
+    where, values = axes.lines[0].get_data()
+    assert (where == model.history_.curve("train_loss")[0]).all() and (values == model.history_.curve("train_loss")[1]).all()
+    own = pyplot.subplots()[1]
+    assert model.history_.plot("train_loss", axes=own) is own and labels_of(own) == ["train loss"]
+    assert own.get_ylabel() == "train loss"
+    assert "train loss" in labels_of(tt.Run(tmp_path / "run").plot())
     with pytest.raises(KeyError, match="known: .*train_loss"):
         model.history_.plot("no_loss")
+
+
+def test_curves_that_fall_far_have_a_logarithmic_scale(pyplot):
+    falling = tt.History([{"iteration": i, "train_loss": 0.5**i} for i in range(30)])
+    assert falling.plot().get_yscale() == "log"
+    below_zero = tt.History([{"iteration": i, "train_loss": 1 - i} for i in range(30)])
+    assert below_zero.plot().get_yscale() == "linear"
+
+
+def test_a_curve_of_one_point_is_seen(pyplot):
+    axes = tt.History([{"iteration": 7, "train_loss": 1.0}]).plot()
+    assert axes.lines[0].get_marker() == "."
+    assert tt.History([]).plot().get_legend() is None
+
+
+def test_a_diagnosis_is_drawn_as_far_as_it_matters(sine, pyplot):
+    found = tt.diagnose(small().fit(*sine), *sine, positions=4, lags=60)
+    axes = found.plot()
+    assert len(labels_of(axes)) == 3 and f"from {found.truncation()} steps on" in labels_of(axes)[2]
+    assert axes.get_xlabel().startswith("steps") and axes.get_ylabel()
+    norms, bias = axes.lines[0], axes.lines[1]
+    drawn = np.isin(found.lengths, bias.get_xdata())
+    assert norms.get_ydata()[0] == 1 and (bias.get_ydata() == found.bias[drawn]).all() and drawn.sum() > 20
+    assert axes.get_xlim()[1] < 60 and axes.get_ylim()[0] == pytest.approx(1e-4)
+    own = pyplot.subplots()[1]
+    few = tt.diagnose(small().fit(*sine), *sine, positions=4, lags=2)
+    assert few.plot(axes=own) is own and own.lines[0].get_marker() == "."
 
 
 def test_without_matplotlib_only_drawing_fails(sine, monkeypatch):
@@ -51,31 +92,41 @@ def test_text_in_a_table_is_no_markup(sine):
     assert "<b>" not in page and "&lt;b&gt;" in page
 
 
-def test_progress_is_a_bar_where_tqdm_is(sine, monkeypatch):
-    bars = []
+@pytest.fixture
+def bars(monkeypatch):
+    """The bars that tqdm makes, each with what it wrote."""
+    auto = pytest.importorskip("tqdm.auto", reason="tqdm is not installed")
+    made = []
 
-    class Bar:
-        def __init__(self, total, unit):
-            self.total, self.n, self.closed, self.postfix = total, 0, False, {}
-            bars.append(self)
-
-        def update(self, count):
-            self.n += count
-
-        def set_postfix(self, **shown):
-            self.postfix = shown
+    class Bar(auto.tqdm):
+        def __init__(self, **arguments):
+            super().__init__(file=io.StringIO(), mininterval=3600, **arguments)
+            self.closings = 0
+            made.append(self)
 
         def close(self):
-            self.closed = True
+            self.closings += not self.disable
+            super().close()
 
-    package, auto = types.ModuleType("tqdm"), types.ModuleType("tqdm.auto")
-    auto.tqdm = Bar
-    monkeypatch.setitem(sys.modules, "tqdm", package)
-    monkeypatch.setitem(sys.modules, "tqdm.auto", auto)
-    model = small().fit(*sine, verbose=1)
-    assert len(bars) == 1 and bars[0].closed
-    assert bars[0].n == bars[0].total == model.n_iter_
-    assert float(bars[0].postfix["loss"]) > 0
+    monkeypatch.setattr(auto, "tqdm", Bar)
+    return made
+
+
+def test_progress_is_a_bar_where_tqdm_is(sine, bars):
+    model = small(epochs=20).fit(*sine, verbose=1)
+    bar, = bars
+    assert bar.n == bar.total == model.n_iter_ and bar.closings == 1
+    first, last = bar.fp.getvalue().strip("\r\n").split("\r")  # not one more: the bar itself says when it is drawn
+    assert first.lstrip().startswith("0%") and last.startswith("100%")
+    assert f"loss={model.history_['train_loss'][-1]:.4g}" in last
+
+
+def test_the_bar_of_a_run_that_ends_early_is_closed(sine, bars):
+    with pytest.raises(RuntimeError, match="loss"):
+        small(cell="rnn_relu", learner=tt.BPTT(), optimizer=tt.SGD(rate=1e18), epochs=50).fit(*sine, verbose=1)
+    small(epochs=50).fit(*sine, verbose=1, callbacks=[lambda event: event["event"] == "progress"])
+    assert [bar.closings for bar in bars] == [1, 1]
+    assert bars[1].n < bars[1].total
 
 
 def test_progress_is_lines_where_tqdm_is_not(sine, monkeypatch, capsys):
@@ -137,19 +188,38 @@ class Table:
         return self.values.astype(dtype) if dtype else self.values
 
 
-def test_the_columns_of_a_table_are_kept_and_checked():
+@pytest.fixture(params=["pandas", "another"])
+def table(request):
+    """Makes a table: of pandas, and of anything else that has columns and is an array."""
+    if request.param == "another":
+        return Table
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    return lambda values, columns: pandas.DataFrame(values, columns=columns)
+
+
+def test_the_columns_of_a_table_are_kept_and_checked(table):
     values = np.random.default_rng(0).normal(size=(60, 2))
-    model = small(window=20).fit(Table(values, ["a", "b"]), values[:, 0])
+    model = small(window=20).fit(table(values, ["a", "b"]), values[:, 0])
     assert list(model.feature_names_in_) == ["a", "b"]
-    assert (model.predict(Table(values, ["a", "b"])) == model.predict(values)).all()
+    assert (model.predict(table(values, ["a", "b"])) == model.predict(values)).all()
     for columns, line in ((["a", "c"], "unseen at fit time:\n- c"), (["b", "a"], "must be in the same order")):
         with pytest.raises(ValueError, match=line):
-            model.predict(Table(values, columns))
+            model.predict(table(values, columns))
     model.learn_one({"b": 1.0, "a": 2.0}, 1.0)
     with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
         model.learn_one({"a": 1.0, "c": 2.0}, 1.0)
     with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
-        model.learn_many(Table(values, ["a", "c"]), values[:, 0])
+        model.learn_many(table(values, ["a", "c"]), values[:, 0])
+
+
+def test_tables_of_several_recordings_have_the_same_columns(table):
+    values = np.random.default_rng(0).normal(size=(30, 2))
+    parts = [table(values, ["a", "b"]), table(values[:20], ["a", "b"])]
+    model = small().fit(parts, [values[:, 0], values[:20, 0]])
+    assert list(model.feature_names_in_) == ["a", "b"]
+    assert [len(each) for each in model.predict([parts[0], values[:7]])] == [30, 7]  # an array has no names to compare
+    with pytest.raises(ValueError, match=r"same columns in the same order: number 0 has a, b, number 1 has b, a"):
+        small().fit([parts[0], table(values, ["b", "a"])], [values[:, 0], values[:, 0]])
 
 
 class Row:
@@ -165,12 +235,49 @@ class Row:
         return np.asarray(self.values, dtype)
 
 
-def test_a_row_of_a_table_has_names():
+@pytest.fixture(params=["pandas", "another"])
+def row(request):
+    if request.param == "another":
+        return Row
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    return lambda **values: pandas.Series(values)
+
+
+def test_a_row_of_a_table_has_names(row):
     rows, dicts = small(), small()
     for step in range(5):
-        assert rows.observe(Row(a=step, b=1.0), 1.0) == dicts.observe({"a": step, "b": 1.0}, 1.0)
-    assert rows.predict_one(Row(b=1.0, a=2.0)) == dicts.predict_one({"a": 2.0, "b": 1.0})
+        assert rows.observe(row(a=step, b=1.0), 1.0) == dicts.observe({"a": step, "b": 1.0}, 1.0)
+    assert rows.predict_one(row(b=1.0, a=2.0)) == dicts.predict_one({"a": 2.0, "b": 1.0})
     with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
-        rows.learn_one(Row(a=1.0, c=2.0), 1.0)
+        rows.learn_one(row(a=1.0, c=2.0), 1.0)
     numbers = small().learn_one([1.0, 2.0], 1.0)
-    assert numbers.predict_one(Row(a=1.0, b=2.0)) == numbers.predict_one([1.0, 2.0])
+    assert numbers.predict_one(row(a=1.0, b=2.0)) == numbers.predict_one([1.0, 2.0])
+
+
+def test_tables_of_pandas_serve_everywhere():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    times = pandas.date_range("2024-01-01", periods=120, freq="h")
+    table = pandas.DataFrame({"a": np.sin(np.arange(120) / 5), "b": np.arange(120) % 3}, index=times)  # float and int
+    y = table["a"].shift(-1).fillna(0.0).rename("next")
+    arrays = table.to_numpy(), y.to_numpy()
+    head, tail = slice(0, 80), slice(80, None)  # of which the index does not begin at 0
+
+    model = small().fit(table[head], y[head], validation=(table[tail], y[tail]), sample_weight=pandas.Series(1.0, times[head]))
+    other = small().fit(*(each[head] for each in arrays), validation=tuple(each[tail] for each in arrays),
+                        sample_weight=np.ones(80))
+    assert (model.predict(table[tail]) == other.predict(arrays[0][tail])).all()
+    assert model.score(table[tail], y[tail]) == other.score(arrays[0][tail], arrays[1][tail])
+    assert small().fit(table, table[["a", "b"]]).predict(table).shape == (120, 2)
+    assert small().fit(table.astype("Float64"), y.astype("Float64")).predict(table).shape == (120,)
+    for (_, line), target in zip(table.iterrows(), y):
+        assert model.observe(line, target) == other.observe(line.to_numpy(), target)
+    model.learn_many(table, y)
+
+    words = pandas.Series(np.where(y > 0, "up", "down"), index=times)
+    for labels in (words, words.astype("category"), words.astype("string")):
+        classifier = tt.Classifier(hidden=3, epochs=1, window=50, batch=2).fit(table, labels)
+        assert list(classifier.classes_) == ["down", "up"] and classifier.score(table, labels) > 0
+    with pytest.raises(ValueError, match=r"\[regressor\] X must be finite numbers: it has missing entries \(NA\)"):
+        small().fit(table.astype("Float64").mask(table["a"] > 0.9), y)
+    with pytest.raises(ValueError, match=r"\[regressor\] y must be finite numbers"):
+        small().fit(table, table["a"].shift(-1))

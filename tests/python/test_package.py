@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 
 import numpy
@@ -14,6 +15,7 @@ LIBRARY = pathlib.Path(os.environ.get("THROUGHTIME_LIBRARY", ROOT / "build" / "r
 sys.path.insert(0, str(ROOT / "python"))
 
 import elf  # noqa: E402
+import wheel_backend  # noqa: E402
 
 
 def test_the_library_exports_the_functions_of_its_header_alone():
@@ -47,23 +49,19 @@ def test_a_wheel_is_tagged_by_what_its_symbols_need(tmp_path):
 
 
 def wheel_of(folder):
-    import wheel_backend
-
-    try:
+    """Of the library without the GPU, which stands in a folder of its own where there is one with it."""
+    alone = LIBRARY.parent / "wheel" / LIBRARY.name
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("THROUGHTIME_LIBRARY", str(alone if alone.exists() else LIBRARY))
         return folder / wheel_backend.build_wheel(str(folder))
-    except RuntimeError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    os.environ.setdefault("THROUGHTIME_LIBRARY", str(LIBRARY))
     return wheel_of(tmp_path_factory.mktemp("wheel"))
 
 
 def test_the_wheel_needs_no_library_beyond_those_its_tag_allows(wheel, tmp_path):
-    import wheel_backend
-
     assert wheel.stat().st_size < 10e6
     assert re.fullmatch(r"throughtime-[\d.]+-py3-none-manylinux_2_\d+_x86_64\.whl", wheel.name)
     with zipfile.ZipFile(wheel) as content:
@@ -73,7 +71,15 @@ def test_the_wheel_needs_no_library_beyond_those_its_tag_allows(wheel, tmp_path)
     for path in libraries:
         for needed in elf.Elf(path).needed():
             assert needed in names or wheel_backend.OF_THE_SYSTEM.fullmatch(needed), (path.name, needed)
+        for version in elf.Elf(path).versions():
+            if version.startswith("GLIBC_"):
+                assert version == "GLIBC_ABI_DT_RELR" or number_of(version) <= number_of(wheel.name), (path.name, version)
     assert elf.platform_tag(libraries) in wheel.name
+
+
+def number_of(text):
+    """34 of GLIBC_2.34 and of manylinux_2_34."""
+    return int(re.search(r"(?:GLIBC|manylinux)_2[._](\d+)", text).group(1))
 
 
 def test_bundled_libraries_are_found_beside_the_library(wheel, tmp_path):
@@ -85,6 +91,8 @@ def test_bundled_libraries_are_found_beside_the_library(wheel, tmp_path):
     assert bundled
     for name in bundled:
         assert re.search(rf"{re.escape(name)} => {re.escape(str(folder))}/", found), (name, found)
+        if shutil.which("dpkg-query"):  # what its copyright asks for
+            assert (next(tmp_path.glob("*.dist-info")) / "licenses" / f"{name}.txt").stat().st_size > 100
     needed = " ".join(elf.Elf(folder / LIBRARY.name).needed())
     for name in ("libstdc++", "libgcc_s", "libmpi", "libcuda"):
         assert name not in needed
@@ -95,20 +103,59 @@ def test_the_same_files_are_the_same_wheel(wheel, tmp_path):
 
 
 def test_metadata_is_known_without_compiling(wheel, tmp_path):
-    import wheel_backend
-
     name = wheel_backend.prepare_metadata_for_build_wheel(str(tmp_path))
     with zipfile.ZipFile(wheel) as content:
         assert content.read(f"{name}/METADATA").decode() == (tmp_path / name / "METADATA").read_text()
 
 
+def test_a_source_distribution_has_what_building_needs(tmp_path):
+    if not (ROOT / ".git").exists():
+        pytest.skip("these sources are no clone")
+    name = wheel_backend.build_sdist(str(tmp_path))
+    with tarfile.open(tmp_path / name) as content:
+        folder = name.removesuffix(".tar.gz")
+        names = {each.name.removeprefix(folder + "/") for each in content}
+        assert {"PKG-INFO", "pyproject.toml", "CMakeLists.txt", "python/wheel_backend.py", "src/c/fit.cpp"} <= names
+        about = content.extractfile(f"{folder}/PKG-INFO").read().decode()
+    assert "Name: throughtime\n" in about and "Requires-Python: >=3.9\n" in about
+
+
+def test_a_library_with_a_gpu_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "gpu.c").write_text("int cublas(void) { return 0; }\n")
+    for name, more in (("libcublas.so.13", ["gpu.c"]), ("libuser.so", ["-Wl,--no-as-needed", "libcublas.so.13"])):
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", name, *more, "-Wl,-rpath,$ORIGIN"], check=True, cwd=tmp_path)
+    monkeypatch.setenv("THROUGHTIME_LIBRARY", str(tmp_path / "libuser.so"))
+    with pytest.raises(SystemExit, match=r"^\[wheel\] .*libuser.so needs libcublas.so.13, .*-DTHROUGHTIME_CUDA=OFF"):
+        wheel_backend.build_wheel(str(tmp_path))
+
+
+def test_the_configuration_of_the_wheel_has_no_gpu_and_no_ranks(tmp_path):
+    wheel_backend.configure(tmp_path)
+    cache = (tmp_path / "CMakeCache.txt").read_text()
+    assert "THROUGHTIME_CUDA:STRING=OFF" in cache and "THROUGHTIME_MPI:STRING=OFF" in cache
+    for name in ("CUBLAS", "NVCC", "MPI_CXX", "GTest", "DNNL"):
+        assert not re.search(rf"^{name}\w*:\w+=/", cache, re.M), name
+    commands = (tmp_path / "compile_commands.json").read_text()
+    assert "no_mpi" in commands and "openmpi" not in commands
+
+
+def test_what_building_lacks_is_said_in_a_line(monkeypatch, tmp_path):
+    with pytest.raises(SystemExit, match=r"^\[wheel\] no-such-program is not installed; scripts/setup --build"):
+        wheel_backend.run("no-such-program", "-S")
+    with pytest.raises(SystemExit, match=r"^\[wheel\] cmake failed, and said why above"):
+        wheel_backend.run("cmake", "--build", tmp_path / "none")
+
+
+# ---------------------------------------------------------------- every Python that is here
+
+
 def pythons():
-    """Every Python from 3.9 on that is installed here: this one, and those of pyenv."""
-    found = [sys.executable]
+    """Every Python from 3.9 on that is installed here: this one, the system's, and those of pyenv."""
+    found = [sys.executable, "/usr/bin/python3"]
     for path in sorted(pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3")):
         if tuple(map(int, path.parts[-3].split(".")[:2])) >= (3, 9):
             found.append(str(path))
-    return found
+    return list({os.path.realpath(path): path for path in found if os.path.exists(path)}.values())
 
 
 @pytest.mark.parametrize("python", pythons())
@@ -120,29 +167,86 @@ def test_every_python_calls_the_library(python):
     subprocess.run([python, "-c", program, *sorted((ROOT / "python" / "throughtime").glob("*.py"))], check=True)
 
 
-def numpys():
-    """The Pythons that find NumPy, and the folder where: their own, or that of this Python, which has the same version."""
-    found = []
-    for python in pythons():
-        for folder in ("", str(pathlib.Path(numpy.__file__).parents[1])):
-            done = subprocess.run([python, "-c", "import numpy; numpy.zeros(1)"], capture_output=True,
-                                  env={"PATH": os.environ["PATH"], "PYTHONPATH": folder})
-            if done.returncode == 0:
-                found.append((python, folder))
-                break
-    return found
+class Environment:
+    """A virtual environment of its own, which sees nothing of what is around."""
+
+    def __init__(self, python, folder):
+        self.folder, self.python = folder, folder / "bin" / "python"
+        self.work = folder / "work"
+        self.variables = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        done = self.call([python, "-m", "venv", folder], cwd=folder.parent)
+        if done.returncode and "ensurepip" in done.stdout + done.stderr:
+            pytest.skip(f"{python} makes no environments (Debian: python3-venv)")
+        assert done.returncode == 0, done.stderr
+        self.work.mkdir()
+
+    def call(self, command, cwd=None, **variables):
+        return subprocess.run(command, cwd=cwd or self.work, env={**self.variables, **variables}, capture_output=True,
+                              text=True)
+
+    def run(self, *arguments, **variables):
+        done = self.call([self.python, *arguments], **variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def pip(self, *arguments, **variables):
+        return self.run("-m", "pip", "--disable-pip-version-check", *arguments, **variables)
+
+    def packages(self):
+        return next(self.folder.glob("lib/python3.*/site-packages"))
+
+    def link_numpy(self):
+        """That of this Python, which has the same version, and nothing else of its packages."""
+        for path in pathlib.Path(numpy.__file__).parents[1].glob("numpy*"):
+            if not (self.packages() / path.name).exists():
+                (self.packages() / path.name).symlink_to(path)
 
 
-@pytest.mark.parametrize("python, folder", numpys())
-def test_the_wheel_in_an_empty_environment(wheel, tmp_path, python, folder):
-    with zipfile.ZipFile(wheel) as content:
-        content.extractall(tmp_path)
-    program = ("import sys; sys.path.insert(0, '.'); import numpy as np, throughtime as tt; "
-               "assert tt.__file__.startswith(sys.argv[1]), tt.__file__; "
-               "m = tt.Regressor(hidden=2, epochs=1).fit(np.zeros((30, 1)), np.zeros(30)); print(m.predict(np.zeros((3, 1))))")
-    done = subprocess.run([python, "-c", program, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True,
-                          env={"PATH": os.environ["PATH"], "PYTHONPATH": folder})
-    assert done.returncode == 0, done.stderr
+@pytest.fixture(scope="module")
+def environment(request, wheel, tmp_path_factory):
+    """An environment of a Python with the wheel and nothing else."""
+    made = Environment(request.param, tmp_path_factory.mktemp("environment"))
+    made.pip("install", "--no-index", "--no-deps", wheel)
+    return made
+
+
+@pytest.mark.parametrize("environment", pythons(), indirect=True)
+def test_every_python_installs_the_wheel(environment):
+    """Without NumPy the import says what is missing. With it, where this Python's fits the other, a model learns."""
+    done = environment.call([environment.python, "-c", "import throughtime"])
+    assert done.returncode == 1
+    assert re.match(r"ImportError: \[throughtime\] NumPy is needed, .*No module named 'numpy'", done.stderr.splitlines()[-1])
+    version = "import sys; print(*sys.version_info[:2])"
+    if environment.run("-c", version).split() == list(map(str, sys.version_info[:2])):
+        environment.link_numpy()
+        assert environment.run("-c", FIRST, str(environment.packages())).split() == ["0.1.0", "(3,)"]
+    environment.pip("uninstall", "--yes", "throughtime")
+    assert list(environment.packages().glob("*throughtime*")) == []
+
+
+FIRST = """
+import sys, numpy as np, throughtime as tt
+assert tt.__file__.startswith(sys.argv[1]), tt.__file__
+model = tt.Regressor(hidden=2, epochs=1).fit(np.zeros((30, 1)), np.zeros(30))
+print(tt.__version__, model.predict(np.zeros((3, 1))).shape)
+"""
+
+
+def test_pip_builds_from_the_clone_without_an_index(tmp_path):
+    """As a user installs it, but for the compilation; then the clone itself, to work on it."""
+    environment = Environment(sys.executable, tmp_path / "environment")
+    environment.link_numpy()
+    alone = LIBRARY.parent / "wheel" / LIBRARY.name
+    built = {"THROUGHTIME_LIBRARY": str(alone if alone.exists() else LIBRARY)}
+    assert "Successfully installed throughtime" in environment.pip("install", "--no-index", str(ROOT), **built)
+    assert environment.run("-c", FIRST, str(environment.packages())).split()[0] == "0.1.0"
+    shown = environment.pip("show", "--files", "throughtime")
+    for line in ("License: Apache-2.0", "Requires: numpy", "throughtime/py.typed", "dist-info/LICENSE"):
+        assert line in shown
+    environment.pip("install", "--no-index", "--editable", str(ROOT), **built)
+    assert environment.run("-c", FIRST, str(ROOT / "python"), **built).split()[0] == "0.1.0"
+    environment.pip("uninstall", "--yes", "throughtime")
+    assert environment.call([environment.python, "-c", "import throughtime"]).returncode == 1
 
 
 ALONE = """

@@ -371,9 +371,14 @@ std::string table_text(const bench::PythonResult& result) {
   for (const bench::PythonCall& call : result.calls)
     calls.add_row({names.at(call.name), rate_text(call.rates.wall), rate_text(call.rates.cpu),
                    percent_text(call.of_cpp), ratio_text(result.times_torch(call))});
-  Table training({{"training", false}, {"steps/s"}, {"of train"}});
-  training.add_row({"fit", rate_text(result.fit), percent_text(result.fit / result.train)});
-  training.add_row({"throughtime train", rate_text(result.train), percent_text(1.0)});
+  static const std::map<std::string, std::string> parts = {{"whole", ""}, {"later", ", epochs after the first"}};
+  Table training({{"training", false}, {"steps/s"}, {"steps/cpu s"}, {"of train"}});
+  for (const bench::PythonTraining& part : result.trainings) {
+    const std::string& text = parts.at(part.name);
+    training.add_row({"fit" + text, rate_text(part.fit.wall), rate_text(part.fit.cpu), percent_text(part.of_train)});
+    training.add_row(
+        {"throughtime train" + text, rate_text(part.train.wall), rate_text(part.train.cpu), percent_text(1.0)});
+  }
   Table import({{"beyond NumPy's", false}, {"ms"}, {"cpu ms"}});
   import.add_row({"import throughtime", time_text(result.import_ms), time_text(result.import_cpu_ms)});
   const Style style = style_of(STDOUT_FILENO);
