@@ -1,6 +1,8 @@
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "c/c_support.h"
 
@@ -65,6 +67,26 @@ TEST(CModel, IsAtWorkInOneCallAtATime) {
   std::int64_t model = new_model();
   const std::int64_t data = new_recording(sine);
   EXPECT_EQ(tt_model_fit(model, data, nullptr, 0, 0, call_again, &model), TT_OK);
+  tt_free(model);
+  tt_free(data);
+}
+
+/// The thread that is at work may ask, and so may others; the flag is gone when the work is.
+TEST(CModel, ManyThreadsAskForItAndOneHasIt) {
+  const Sine sine(40);
+  const std::int64_t model = new_model(), data = new_recording(sine);
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      while (done < 20) {
+        const int status = tt_model_fit(model, data, nullptr, 0, 0, nullptr, nullptr);
+        EXPECT_TRUE(status == TT_OK || status == TT_HANDLE) << last_error();
+        if (status == TT_OK) ++done;
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(tt_stream_end(model), TT_OK) << last_error();
   tt_free(model);
   tt_free(data);
 }
@@ -255,6 +277,13 @@ TEST(CScales, ShowARowAsTheModelSeesItAndTakeItBack) {
   ASSERT_EQ(tt_scales_undo(model, 1, &back), TT_OK);
   EXPECT_NEAR(back, targets[0], 1e-6);
   EXPECT_EQ(tt_scales_apply(model, -1, 0, inputs, scaled), TT_INVALID);
+  const float nothing[2] = {1, NAN};
+  EXPECT_EQ(tt_scales_add(model, 2, nothing, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_scales_add(model, 2, inputs, nothing), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] inputs and targets must be finite numbers");
+  double same[2];
+  ASSERT_EQ(tt_scales_get(model, same, deviations, 2), TT_OK);
+  EXPECT_EQ(std::vector<double>(same, same + 2), std::vector<double>(means, means + 2));
   EXPECT_EQ(tt_scales_undo(model, -1, &back), TT_INVALID);
   tt_free(model);
 }
