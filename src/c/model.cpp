@@ -20,6 +20,10 @@ EngineConfig live_engine(const RunConfig& config) {
   return engine;
 }
 
+Model model_of(const RunConfig& config, const Interface& interface) {
+  return Model(make_model_config(config.model, interface.input(), interface.head()));
+}
+
 }  // namespace
 
 Scales::Scales(const Interface& interface, const ScaleOptions& options)
@@ -49,17 +53,23 @@ std::string Memory::learner_text(const RunConfig& config) {
   return resolved_config(alone);
 }
 
-ModelObject::ModelObject(RunConfig config, const Interface& interface)
+ModelObject::ModelObject(const Model& model, RunConfig config, const Interface& interface,
+                         std::vector<double> parameters)
     : inputs(elements(interface.reals)),
       targets(elements(interface.outputs)),
       moved(elements(interface.outputs)),
       config_(std::move(config)),
       interface_(interface),
-      model_(make_model_config(config_.model, interface.input(), interface.head())),
-      parameters_(initialise(model_, config_.model.initialise, config_.train.seed)) {}
+      model_(model),
+      parameters_(std::move(parameters)) {}
+
+ModelObject::ModelObject(const RunConfig& config, const Interface& interface)
+    : ModelObject(model_of(config, interface), config, interface, {}) {
+  parameters_ = initialise(model_, config_.model.initialise, config_.train.seed);
+}
 
 void ModelObject::set_config(RunConfig config) {
-  const Model other(make_model_config(config.model, interface_.input(), interface_.head()));
+  const Model other = model_of(config, interface_);
   const auto& mine = model_.parameters().blocks();
   const auto& theirs = other.parameters().blocks();
   bool same = mine.size() == theirs.size() && config.model.cell == config_.model.cell;

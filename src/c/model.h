@@ -83,7 +83,8 @@ class ModelObject final : public Object {
  public:
   static constexpr const char* kind = "model";
 
-  ModelObject(RunConfig config, const Interface& interface);
+  /// With first weights.
+  ModelObject(const RunConfig& config, const Interface& interface);
 
   const RunConfig& config() const { return config_; }
   const Interface& interface() const { return interface_; }
@@ -111,6 +112,8 @@ class ModelObject final : public Object {
   std::vector<double> moved;           // [outputs]: the last answer, in the units of the caller
 
  private:
+  /// The model first: whoever made it knows that the sizes are sensible.
+  ModelObject(const Model& model, RunConfig config, const Interface& interface, std::vector<double> parameters);
   void load_state(const TensorFile& file);
 
   RunConfig config_;

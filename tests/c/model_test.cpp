@@ -91,6 +91,20 @@ TEST(CModel, ManyThreadsAskForItAndOneHasIt) {
   tt_free(data);
 }
 
+TEST(CModel, SizesThatCannotBeAreRefusedBeforeAnythingIsMade) {
+  std::int64_t model = 0;
+  const std::int32_t least = INT32_MIN, most = INT32_MAX;
+  for (const std::int32_t wrong : {-1, least, most}) {
+    EXPECT_EQ(tt_model_new(small_options, wrong, 0, 1, 0, &model), TT_INVALID) << last_error();
+    EXPECT_EQ(last_error(), "[model] input.reals must be between 0 and 16777216, got " + std::to_string(wrong));
+    EXPECT_EQ(tt_model_new(small_options, 1, wrong, 1, 0, &model), TT_INVALID) << last_error();
+    EXPECT_EQ(tt_model_new(small_options, 1, 0, wrong, 0, &model), TT_INVALID) << last_error();
+    EXPECT_EQ(last_error(), "[model] head.outputs must be between 1 and 16777216, got " + std::to_string(wrong));
+  }
+  EXPECT_EQ(tt_model_new(small_options, 0, 0, 1, 0, &model), TT_INVALID);
+  EXPECT_EQ(tt_model_new(small_options, 1, 0, 0, 0, &model), TT_INVALID);
+}
+
 /// Sequences of different lengths give what each gives alone.
 TEST(CModel, PredictsRaggedSequencesAsEachAlone) {
   const Sine sine(300);
