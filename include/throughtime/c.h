@@ -63,6 +63,9 @@ TT_API int tt_data_add(int64_t data, int32_t part, int64_t steps, const float* i
 /* A model for such data, with first weights drawn from train.seed. */
 TT_API int tt_model_new(const char* options, int32_t reals, int32_t vocabulary, int32_t outputs, int32_t labels,
                         int64_t* model);
+/* Another model with the same options, weights and scales, which goes on with the same optimizer and method. Its
+ * streams begin anew; those of the first one are left alone. */
+TT_API int tt_model_copy(int64_t model, int64_t* copy);
 /* Other options for the same model: those of model.* must describe the same weights. A stream ends. */
 TT_API int tt_model_set_options(int64_t model, const char* options);
 /* A JSON object: inputs and outputs, the blocks of the weights with their shapes, the options as a file. */
@@ -72,8 +75,7 @@ TT_API int tt_model_get_parameters(int64_t model, double* values, int64_t count)
 TT_API int tt_model_set_parameters(int64_t model, const double* values, int64_t count);
 /* Trains from the weights as they are. `directory` or NULL: a run directory is written there. With `go_on` the
  * optimizer and the method go on from the training before, with `keep_best` the weights of the best validation are
- * kept. A stream ends.
- */
+ * kept. A stream ends. A run that fails leaves the model and its stream as they were. */
 TT_API int tt_model_fit(int64_t model, int64_t data, const char* directory, int32_t go_on, int32_t keep_best,
                         tt_progress progress, void* user);
 /* Predictions of one part: [all steps, outputs] one sequence after the other, or [sequences, outputs] where a sequence

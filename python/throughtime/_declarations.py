@@ -29,6 +29,8 @@ def declare(library: CDLL) -> None:
     library.tt_data_add.argtypes = [c_int64, c_int32, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]
     library.tt_model_new.restype = c_int
     library.tt_model_new.argtypes = [c_char_p, c_int32, c_int32, c_int32, c_int32, POINTER(c_int64)]
+    library.tt_model_copy.restype = c_int
+    library.tt_model_copy.argtypes = [c_int64, POINTER(c_int64)]
     library.tt_model_set_options.restype = c_int
     library.tt_model_set_options.argtypes = [c_int64, c_char_p]
     library.tt_model_describe.restype = c_int

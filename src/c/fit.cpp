@@ -12,7 +12,9 @@ namespace {
 /// What a fit does with a model before and after the run.
 class Fit {
  public:
-  Fit(ModelObject& model, bool go_on, bool keep_best) : model_(model), go_on_(go_on), keep_best_(keep_best) {}
+  Fit(ModelObject& model, bool go_on, bool keep_best) : model_(model), keep_best_(keep_best) {
+    if (go_on) memory_ = model.memory();
+  }
 
   RunHooks hooks() {
     return {
@@ -23,17 +25,19 @@ class Fit {
 
  private:
   void restore(Trainer& trainer) const {
-    if (go_on_ && model_.memory) model_.memory->restore(trainer, trainer.config());
+    if (memory_) memory_->restore(trainer, trainer.config());
   }
 
+  /// Only now do streams end: a run that failed has changed nothing.
   void take(Trainer& trainer) const {
     const Buffer best = keep_best_ ? trainer.best_parameters() : Buffer{};
     model_.set_parameters(trainer.engine().Engine::read(best ? best : trainer.evaluated_parameters()));
-    if (!best) model_.memory = Memory::of(trainer, trainer.config());  // else it belongs to the last weights
+    if (!best) model_.remember(Memory::of(trainer, trainer.config()));  // else it belongs to the last weights
   }
 
   ModelObject& model_;
-  bool go_on_, keep_best_;
+  bool keep_best_;
+  std::optional<Memory> memory_;  // what the training goes on with
 };
 
 RunConfig config_for(ModelObject& model, std::int64_t data) {
@@ -68,7 +72,6 @@ int tt_model_fit(int64_t model, int64_t data, const char* directory, int32_t go_
     const Use<ModelObject> object(model);
     RunConfig config = config_for(*object, data);
     if (directory != nullptr) record_in(config, object->interface(), directory);
-    object->end_streams();
     ProgressCaller caller(progress, user);
     Fit fit(*object, go_on != 0, keep_best != 0);
     caller.tell_end(train_run(config, caller, fit.hooks(), directory != nullptr));

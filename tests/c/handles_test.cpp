@@ -26,6 +26,7 @@ std::vector<std::pair<std::string, int>> calls_with_model(std::int64_t model, st
           {"set_parameters", tt_model_set_parameters(model, numbers, testing::small_weights)},
           {"fit", tt_model_fit(model, data, nullptr, 0, 0, nullptr, nullptr)},
           {"predict", tt_model_predict(model, data, 0, numbers, 20)},
+          {"copy", tt_model_copy(model, &a)},
           {"diagnose", tt_model_diagnose(model, data, 1, 1, text, sizeof(text), &length)},
           {"save", tt_model_save(model, "/nowhere/model", "")},
           {"note", tt_model_note(model, text, sizeof(text), &length)},
@@ -155,6 +156,7 @@ TEST(Nulls, AreRefusedByEveryCall) {
   EXPECT_EQ(tt_model_set_parameters(model, nullptr, testing::small_weights), TT_INVALID);
   EXPECT_EQ(tt_model_predict(model, data, 0, nullptr, 20), TT_INVALID);
   EXPECT_EQ(tt_model_diagnose(model, data, 1, 1, nullptr, 0, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_model_copy(model, nullptr), TT_INVALID);
   EXPECT_EQ(tt_model_save(model, nullptr, nullptr), TT_INVALID);
   EXPECT_EQ(tt_model_load(nullptr, &handle), TT_INVALID);
   EXPECT_EQ(tt_model_load("/nowhere", nullptr), TT_INVALID);

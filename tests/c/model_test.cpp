@@ -105,6 +105,50 @@ TEST(CModel, SizesThatCannotBeAreRefusedBeforeAnythingIsMade) {
   EXPECT_EQ(tt_model_new(small_options, 1, 0, 0, 0, &model), TT_INVALID);
 }
 
+TEST(CModel, ACopyGoesOnAsTheFirstOneAndLeavesItAlone) {
+  const Sine sine(60);
+  const std::int64_t model = new_model();
+  std::int64_t copy = 0;
+  ASSERT_EQ(tt_scales_begin(model), TT_OK);
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 30, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, nullptr),
+            TT_OK);
+  double before = 0, after = 1;
+  ASSERT_EQ(tt_stream_predict(model, 0, &sine.inputs[30], -1, &before), TT_OK);
+  ASSERT_EQ(tt_model_copy(model, &copy), TT_OK) << last_error();
+  EXPECT_EQ(weights_of(copy, small_weights), weights_of(model, small_weights));
+  ASSERT_EQ(tt_stream_observe_many(copy, 0, 30, &sine.inputs[30], nullptr, &sine.targets[30], nullptr, nullptr), TT_OK);
+  ASSERT_EQ(tt_stream_predict(model, 0, &sine.inputs[30], -1, &after), TT_OK);
+  EXPECT_EQ(before, after) << "the stream of the first one stays where it was";
+  ASSERT_EQ(tt_stream_reset(model, 0), TT_OK);  // where a copy begins
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 30, &sine.inputs[30], nullptr, &sine.targets[30], nullptr, nullptr),
+            TT_OK);
+  EXPECT_EQ(weights_of(copy, small_weights), weights_of(model, small_weights)) << "scales and moments went along";
+  tt_free(model);
+  EXPECT_EQ(tt_stream_end(copy), TT_OK);
+  tt_free(copy);
+}
+
+TEST(CModel, ARunThatFailsLeavesItsStreamAlone) {
+  const Sine sine(40);
+  const std::int64_t model = new_model(), data = new_recording(sine);
+  std::int64_t nothing = 0;
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 20, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, nullptr),
+            TT_OK);
+  double before = 0, after = 1;
+  ASSERT_EQ(tt_stream_predict(model, 0, &sine.inputs[20], -1, &before), TT_OK);
+  ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 1, &nothing), TT_OK);
+  EXPECT_EQ(tt_model_fit(model, nothing, nullptr, 1, 0, nullptr, nullptr), TT_INVALID);
+  const std::vector<float> wild(40, 1e38f);
+  std::int64_t diverging = 0;
+  ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 1, &diverging), TT_OK);
+  ASSERT_EQ(tt_data_add(diverging, 0, 40, wild.data(), nullptr, nullptr, wild.data(), nullptr), TT_OK);
+  EXPECT_EQ(tt_model_fit(model, diverging, nullptr, 1, 0, nullptr, nullptr), TT_FAILED) << last_error();
+  ASSERT_EQ(tt_stream_predict(model, 0, &sine.inputs[20], -1, &after), TT_OK);
+  EXPECT_EQ(before, after);
+  EXPECT_EQ(tt_model_fit(model, data, nullptr, 1, 0, nullptr, nullptr), TT_OK) << last_error();
+  for (const std::int64_t handle : {model, data, nothing, diverging}) EXPECT_EQ(tt_free(handle), TT_OK);
+}
+
 /// Sequences of different lengths give what each gives alone.
 TEST(CModel, PredictsRaggedSequencesAsEachAlone) {
   const Sine sine(300);
