@@ -98,7 +98,8 @@ TT_API int tt_stream_predict(int64_t model, int32_t slot, const float* inputs, i
 /* Predicts, then learns from targets [outputs] or a label. NULL and -1: nobody knows the answer; the state moves on. */
 TT_API int tt_stream_observe(int64_t model, int32_t slot, const float* inputs, int32_t token, const float* targets,
                              int32_t label, double* prediction);
-/* The same for `rows` rows in one call; labels or targets may be NULL, and so may predictions [rows, outputs]. */
+/* The same for `rows` rows in one call; labels or targets may be NULL, and so may predictions [rows, outputs]. Where
+ * one of the rows is refused, none of them is learned. */
 TT_API int tt_stream_observe_many(int64_t model, int32_t slot, int64_t rows, const float* inputs, const int32_t* tokens,
                                   const float* targets, const int32_t* labels, double* predictions);
 /* The two halves of observe, for answers that come late: predict and move on, and later, in the same order, learn. */

@@ -288,6 +288,36 @@ TEST(CStream, ManyRowsAreRowByRow) {
   tt_free(many);
 }
 
+/// Also scales, and the rows before a bad one.
+TEST(CStream, ARefusedRowChangesNothing) {
+  const Sine sine(20);
+  const std::int64_t model = new_model();
+  ASSERT_EQ(tt_scales_begin(model), TT_OK);
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 10, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, nullptr),
+            TT_OK);
+  const auto state = [&] {
+    double means[2], deviations[2], next = 0;
+    EXPECT_EQ(tt_scales_get(model, means, deviations, 2), TT_OK);
+    EXPECT_EQ(tt_stream_predict(model, 0, &sine.inputs[10], -1, &next), TT_OK);
+    return std::vector<double>{means[0], means[1], deviations[0], deviations[1], next};
+  };
+  const std::vector<double> before = state();
+  const float wild = 100, nothing = NAN;
+  EXPECT_EQ(tt_stream_learn(model, 5, &wild, -1, &wild, -1), TT_INVALID);
+  EXPECT_EQ(last_error(), "[online] there is no slot 5; they are numbered from 0 to 0");
+  EXPECT_EQ(tt_stream_learn(model, 0, &wild, -1, &nothing, -1), TT_INVALID);
+  EXPECT_EQ(tt_stream_observe(model, -1, &wild, -1, &wild, -1, nullptr), TT_INVALID);
+  std::vector<float> rows(sine.inputs.begin(), sine.inputs.begin() + 10);
+  rows.back() = NAN;
+  EXPECT_EQ(tt_stream_observe_many(model, 0, 10, rows.data(), nullptr, rows.data(), nullptr, nullptr), TT_INVALID);
+  EXPECT_EQ(state(), before);
+  tt_free(model);
+  const std::int64_t labels = new_model(small_options, 1, 3);
+  for (const std::int32_t label : {3, -2, INT32_MIN})
+    EXPECT_EQ(tt_stream_observe(labels, 0, sine.inputs.data(), -1, nullptr, label, nullptr), TT_INVALID) << label;
+  tt_free(labels);
+}
+
 TEST(CStream, AForecastGoesOnFromItsOwnAnswers) {
   const Sine sine(50);
   const std::int64_t model = new_model();
