@@ -81,9 +81,10 @@ TT_API int tt_model_fit(int64_t model, int64_t data, const char* directory, int3
 /* Predictions of one part: [all steps, outputs] one sequence after the other, or [sequences, outputs] where a sequence
  * has one target. Every sequence begins with the zero state; a stream is left alone. */
 TT_API int tt_model_predict(int64_t model, int64_t data, int32_t part, double* predictions, int64_t count);
-/* How far back gradients reach: a JSON object as `throughtime diagnose --json` prints it. -1: as the options say. */
-TT_API int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t lags, char* text, size_t capacity,
-                             size_t* length);
+/* How far back gradients reach: a JSON object as `throughtime diagnose --json` prints it, from `positions` places, up
+ * to `lags` steps, after `burn_in` steps. -1: as the options say. */
+TT_API int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t lags, int32_t burn_in, char* text,
+                             size_t capacity, size_t* length);
 /* A safetensors file of the model, its options, its stream and a text of the caller's. */
 TT_API int tt_model_save(int64_t model, const char* path, const char* note);
 TT_API int tt_model_load(const char* path, int64_t* model);

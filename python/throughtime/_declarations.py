@@ -44,7 +44,9 @@ def declare(library: CDLL) -> None:
     library.tt_model_predict.restype = c_int
     library.tt_model_predict.argtypes = [c_int64, c_int64, c_int32, c_void_p, c_int64]
     library.tt_model_diagnose.restype = c_int
-    library.tt_model_diagnose.argtypes = [c_int64, c_int64, c_int32, c_int32, c_void_p, c_size_t, POINTER(c_size_t)]
+    library.tt_model_diagnose.argtypes = [
+        c_int64, c_int64, c_int32, c_int32, c_int32, c_void_p, c_size_t, POINTER(c_size_t),
+    ]
     library.tt_model_save.restype = c_int
     library.tt_model_save.argtypes = [c_int64, c_char_p, c_char_p]
     library.tt_model_load.restype = c_int

@@ -120,12 +120,12 @@ class Diagnosis:
         return f"Diagnosis(beta={self.beta}, truncation for a bias of 0.1: {self.truncation(0.1)})"
 
 
-def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1) -> Diagnosis:
+def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1, burn_in: int = -1) -> Diagnosis:
     """How far back the gradients of a fitted model reach on that data (docs/diagnose.md)."""
     model._require_fitted()
     inputs = model._read_inputs(X, False)
     targets = model._read_targets(y, inputs, False)
     data = model._data([model._scaled_part(Part(inputs.sequences, targets, []))], inputs.recording)
     text = _library.text(_library.library().tt_model_diagnose, model._model.number, data.handle.number, positions, lags,
-                         room=1 << 22)
+                         burn_in, room=1 << 22)
     return Diagnosis(json.loads(text))

@@ -58,6 +58,11 @@ void record_in(RunConfig& config, const Interface& interface, const std::string&
   config.task.arrays.vocabulary = interface.vocabulary;
 }
 
+/// A number, or -1: as the options say.
+void require_or_open(const char* name, std::int32_t value) {
+  if (value < -1) refuse("c", "{} must be at least 0, or -1 for what the options say, got {}", name, value);
+}
+
 }  // namespace
 }  // namespace throughtime::c
 
@@ -78,11 +83,14 @@ int tt_model_fit(int64_t model, int64_t data, const char* directory, int32_t go_
   });
 }
 
-int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t lags, char* text, size_t capacity,
-                      size_t* length) {
+int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t lags, int32_t burn_in, char* text,
+                      size_t capacity, size_t* length) {
   return guarded([&] {
     const Use<ModelObject> object(model);
     require(length, "length");
+    require_or_open("positions", positions);
+    require_or_open("lags", lags);
+    require_or_open("burn_in", burn_in);
     RunConfig config = config_for(*object, data);
     if (config.task.arrays.memory->recording) config.train.batch = 1;  // the longest places to look at
     config.train.evaluate_every = 0;                                   // there is nothing to validate
@@ -90,7 +98,7 @@ int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t la
     Trainer trainer(config, "", nullptr, [&](const ParameterLayout&, std::vector<double>& parameters) {
       parameters = object->parameters();
     });
-    const Diagnosis diagnosis = diagnose(trainer, {.positions = positions, .lags = lags});
+    const Diagnosis diagnosis = diagnose(trainer, {.positions = positions, .lags = lags, .burn_in = burn_in});
     hand_out(diagnosis_json(diagnosis, config.run.name), text, capacity, length);
   });
 }

@@ -149,6 +149,32 @@ TEST(CModel, ARunThatFailsLeavesItsStreamAlone) {
   for (const std::int64_t handle : {model, data, nothing, diverging}) EXPECT_EQ(tt_free(handle), TT_OK);
 }
 
+TEST(CModel, ShortSequencesAreDiagnosedWithoutABurnIn) {
+  const Sine sine(20);
+  const std::int64_t model = new_model();
+  std::int64_t data = 0;
+  ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 0, &data), TT_OK);
+  for (int first = 0; first < 10; first += 2)
+    ASSERT_EQ(tt_data_add(data, 0, 10, &sine.inputs[first], nullptr, nullptr, &sine.targets[first], nullptr), TT_OK);
+  std::vector<char> text(1 << 16);
+  std::size_t length = 0;
+  const auto diagnose = [&](int positions, int lags, int burn_in) {
+    return tt_model_diagnose(model, data, positions, lags, burn_in, text.data(), text.size(), &length);
+  };
+  EXPECT_EQ(diagnose(2, -1, -1), TT_INVALID);
+  EXPECT_NE(last_error().find("lower lags or burn_in"), std::string::npos) << last_error();
+  ASSERT_EQ(diagnose(2, 4, 3), TT_OK) << last_error();
+  EXPECT_NE(std::string(text.data()).find("\"burn_in\":3"), std::string::npos);
+  ASSERT_EQ(diagnose(2, -1, 0), TT_OK) << last_error();
+  EXPECT_NE(std::string(text.data()).find("\"lags\":10"), std::string::npos) << text.data();
+  EXPECT_EQ(diagnose(2, 4, -2), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] burn_in must be at least 0, or -1 for what the options say, got -2");
+  EXPECT_EQ(diagnose(-2, 4, 0), TT_INVALID);
+  EXPECT_EQ(diagnose(2, -2, 0), TT_INVALID);
+  tt_free(data);
+  tt_free(model);
+}
+
 /// Sequences of different lengths give what each gives alone.
 TEST(CModel, PredictsRaggedSequencesAsEachAlone) {
   const Sine sine(300);
