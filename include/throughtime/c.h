@@ -44,6 +44,9 @@ TT_API const char* tt_last_error(void);
 TT_API int tt_free(int64_t handle);
 /* All options as a JSON array: key, type, default, allowed, names, low, high, help, users. */
 TT_API int tt_options(char* text, size_t capacity, size_t* length);
+/* Refuses those of `keys`, one to a line, that neither a training on arrays nor a stream reads with these options:
+ * model.step with an LSTM, say. */
+TT_API int tt_options_read(const char* options, const char* keys);
 
 /* ---- arrays */
 

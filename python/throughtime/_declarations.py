@@ -23,6 +23,8 @@ def declare(library: CDLL) -> None:
     library.tt_free.argtypes = [c_int64]
     library.tt_options.restype = c_int
     library.tt_options.argtypes = [c_void_p, c_size_t, POINTER(c_size_t)]
+    library.tt_options_read.restype = c_int
+    library.tt_options_read.argtypes = [c_char_p, c_char_p]
     library.tt_data_new.restype = c_int
     library.tt_data_new.argtypes = [c_int32, c_int32, c_int32, c_int32, c_int32, c_int32, POINTER(c_int64)]
     library.tt_data_add.restype = c_int

@@ -157,6 +157,8 @@ TEST(Nulls, AreRefusedByEveryCall) {
   EXPECT_EQ(tt_model_predict(model, data, 0, nullptr, 20), TT_INVALID);
   EXPECT_EQ(tt_model_diagnose(model, data, 1, 1, -1, nullptr, 0, nullptr), TT_INVALID);
   EXPECT_EQ(tt_model_copy(model, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_options_read(nullptr, "model.step"), TT_INVALID);
+  EXPECT_EQ(tt_options_read("", nullptr), TT_INVALID);
   EXPECT_EQ(tt_model_save(model, nullptr, nullptr), TT_INVALID);
   EXPECT_EQ(tt_model_load(nullptr, &handle), TT_INVALID);
   EXPECT_EQ(tt_model_load("/nowhere", nullptr), TT_INVALID);

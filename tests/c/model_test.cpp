@@ -175,6 +175,17 @@ TEST(CModel, ShortSequencesAreDiagnosedWithoutABurnIn) {
   tt_free(model);
 }
 
+TEST(COptions, ThatNothingReadsAreRefusedByName) {
+  EXPECT_EQ(tt_options_read(small_options, "model.dropout_input\nstream.anchor\ntrain.report_every\n"), TT_OK);
+  EXPECT_EQ(tt_options_read(small_options, ""), TT_OK);
+  EXPECT_EQ(tt_options_read(small_options, "stream.anchor\nmodel.step"), TT_INVALID);
+  EXPECT_NE(last_error().find("[config] options: model.step is an option of the cell antisymmetric"), std::string::npos)
+      << last_error();
+  EXPECT_NE(last_error().find("here the cell is lstm"), std::string::npos) << last_error();
+  EXPECT_EQ(tt_options_read("[model]\ncell = \"antisymmetric\"\n", "model.step"), TT_OK) << last_error();
+  EXPECT_EQ(tt_options_read(small_options, "model.setp"), TT_INVALID);
+}
+
 /// Sequences of different lengths give what each gives alone.
 TEST(CModel, PredictsRaggedSequencesAsEachAlone) {
   const Sine sine(300);
