@@ -9,6 +9,7 @@ import threading
 from typing import Any, Callable, Sequence
 
 from . import _declarations as declarations
+from ._arrays import refuse
 
 Callback = Callable[[dict[str, Any]], Any]
 
@@ -23,9 +24,14 @@ class Listener:
         self._begin = begin
         self.end: dict[str, Any] = {}
         self.error: BaseException | None = None
+        if not isinstance(callbacks, (list, tuple)) or not all(callable(each) for each in callbacks):
+            raise refuse("callbacks", f"they must be a list of functions, got {callbacks!r}")
         self._callbacks = list(callbacks)
+        self._bar: _Bar | None = None
         if verbose:
-            self._callbacks.append(_shower())
+            shower = _shower()
+            self._bar = shower if isinstance(shower, _Bar) else None
+            self._callbacks.append(shower)
         self.function = declarations.Progress(self._hear)
         self._handler: Any = None
 
@@ -36,6 +42,8 @@ class Listener:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        if self._bar is not None:
+            self._bar.close()
         if self._handler is not None:
             signal.signal(signal.SIGINT, self._handler)
 
@@ -88,7 +96,10 @@ class _Bar:
             self._bar.update(event["iteration"] - self._bar.n)
             if event["train_loss"] is not None:
                 self._bar.set_postfix(loss=f"{event['train_loss']:.4g}")
-        elif event["event"] == "end":
+
+    def close(self) -> None:
+        """However the run ended: one that failed tells of no end."""
+        if self._bar is not None:
             self._bar.close()
 
 

@@ -76,6 +76,11 @@ def test_progress_is_a_bar_where_tqdm_is(sine, monkeypatch):
     assert len(bars) == 1 and bars[0].closed
     assert bars[0].n == bars[0].total == model.n_iter_
     assert float(bars[0].postfix["loss"]) > 0
+    with pytest.raises(RuntimeError):
+        small(cell="rnn_relu", learner=tt.BPTT(), optimizer=tt.SGD(rate=1e18), epochs=50).fit(*sine, verbose=1)
+    with pytest.raises(ValueError):
+        model.partial_fit(*sine, sample_weight=-np.ones(600), verbose=1)  # ends before there is a bar
+    assert len(bars) == 2 and bars[1].closed
 
 
 def test_progress_is_lines_where_tqdm_is_not(sine, monkeypatch, capsys):
