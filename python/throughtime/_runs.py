@@ -16,9 +16,16 @@ from ._progress import Callback, Listener
 from ._settings import plain, toml
 
 
-def assignments_of(options: Mapping[str, Any]) -> list[str]:
+def assignments_of(options: Mapping[str, Any], speaker: str) -> list[str]:
     """train__seed=2 as --set has it: train.seed=2."""
-    return [f"{key.replace('__', '.')}={toml(value)}" for key, value in options.items()]
+    assignments = []
+    for name, value in options.items():
+        key = name.replace("__", ".")
+        try:
+            assignments.append(f"{key}={toml(value)}")
+        except ValueError as error:
+            raise refuse(speaker, f"{key}: {error}") from None
+    return assignments
 
 
 def plain_dict(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,12 +43,19 @@ class Run:
     @property
     def config(self) -> str:
         """The whole configuration as text."""
-        return (self.path / "config.toml").read_text()
+        return (self.path / "config.toml").read_text(encoding="utf-8")
 
     @property
     def metrics(self) -> History:
-        lines = (self.path / "metrics.jsonl").read_text().splitlines() if (self.path / "metrics.jsonl").exists() else []
-        events = [json.loads(line) for line in lines]
+        """What is there so far: a run may be writing the last line."""
+        path = self.path / "metrics.jsonl"
+        content = path.read_bytes() if path.exists() else b""
+        events = []
+        for number, line in enumerate(content.split(b"\n")[:-1], 1):
+            try:
+                events.append(json.loads(line))
+            except ValueError as error:
+                raise refuse("run", f"{path}, line {number} cannot be read: {error}") from error
         position = "rows" if events and "iteration" not in events[0] else "iteration"
         return History(events, position)
 
@@ -51,15 +65,16 @@ class Run:
         path = self.path / "result.json"
         if not path.exists():
             return None
-        result: dict[str, Any] = json.loads(path.read_text())
+        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return result
 
     def evaluate(self, split: str = "test", best: bool | None = None, dynamic: bool | Mapping[str, Any] = False,
                  **options: Any) -> dict[str, Any]:
         """`throughtime evaluate --json`: loss and metrics on a split, "train", "validation" or "test". `best`: True takes the
-        weights that validation chose, False the last ones, None the first where there are any. `dynamic` goes on learning on the way: True, or a dict with settings
-        (rate, decay, epsilon, scaling, segment, columns, tune). `options` say where files lie now: task__data=FOLDER."""
-        request: dict[str, Any] = {"split": split, "set": assignments_of(options)}
+        weights that validation chose, False the last ones, None the first where there are any. `dynamic` goes on learning
+        on the way: True, or a dict with settings (rate, decay, epsilon, scaling, segment, columns, tune). `options` say
+        where files lie now: task__data=FOLDER."""
+        request: dict[str, Any] = {"split": split, "set": assignments_of(options, "evaluate")}
         if best is not None:
             request["best"] = bool(best)
         if dynamic is not False:
@@ -79,7 +94,7 @@ def train(config: Any, callbacks: Sequence[Callback] = (), verbose: int = 0, **o
     """`throughtime train CONFIG`: trains a configuration file into its run directory. `options` are --set, with two
     underscores for a dot: train__seed=2."""
     listener = Listener(callbacks, verbose)
-    assignments = "\n".join(assignments_of(options))
+    assignments = "\n".join(assignments_of(options, "train"))
     with listener:
         directory = _library.text(_library.library().tt_train, os.fsencode(os.fspath(config)), assignments.encode(),
                                   listener.function, None)
