@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import inspect
 import math
@@ -90,8 +91,9 @@ class Parameters:
         return params
 
     def set_params(self, **params: Any) -> Any:
-        """Also parts of a method or an optimizer: learner__alpha=0.5."""
+        """Also parts of a method or an optimizer: learner__alpha=0.5. All of them, or where one is refused, none."""
         nested: dict[str, dict[str, Any]] = {}
+        own: dict[str, Any] = {}
         known = list(self._defaults())
         for name, value in params.items():
             head, _, rest = name.partition("__")
@@ -101,12 +103,16 @@ class Parameters:
             if rest:
                 nested.setdefault(head, {})[rest] = value
             else:
-                setattr(self, head, value)
+                own[head] = value
+        owners = {head: own.get(head, getattr(self, head)) for head in nested}
         for head, values in nested.items():
-            owner = getattr(self, head)
-            if not isinstance(owner, Settings):
+            if not isinstance(owners[head], Settings):
                 raise refuse(self._speaker, f"there is no {head} whose {next(iter(values))} could be set; give one first")
-            owner.set_params(**values)
+            copy.copy(owners[head]).set_params(**values)  # refuses what cannot be
+        for head, values in nested.items():
+            owners[head].set_params(**values)
+        for head, value in own.items():
+            setattr(self, head, value)
         return self
 
     def _check_parameters(self) -> None:
