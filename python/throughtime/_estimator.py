@@ -145,9 +145,12 @@ class Estimator(Parameters, Weights):
         elif self._one_target == per_step:
             raise refuse(self._speaker, "the model was made for " + ("one target per sequence" if self._one_target
                          else "a target per step") + ", y has the other")
-        if not per_step:
-            return self._encode_all([np.asarray(part)[None] for part in parts], first)
-        return self._encode_all([np.asarray(part) for part in parts], first)
+        parts = [np.asarray(part) if per_step else np.asarray(part)[None] for part in parts]
+        widths = sorted({part.shape[1] for part in parts if part.ndim == 2})
+        if len(widths) > 1:
+            raise refuse(self._speaker, "all targets of y must have as many numbers, got "
+                         + ", ".join(map(str, widths[:10])))
+        return self._encode_all(parts, first)
 
     def _targets_of_recording(self, y: Any, steps: int, first: bool) -> list[Array]:
         if self.targets == "sequence" or not first and self._one_target:

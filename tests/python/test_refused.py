@@ -63,3 +63,50 @@ def test_parameters_are_set_together_or_not_at_all():
 # ---------------------------------------------------------------- arrays that are not what they seem
 
 
+def test_shapes_that_differ_between_sequences_are_refused():
+    """The library reads as many numbers as the first one has."""
+    x = [X[:20], X[20:25]]
+    for y in ([np.zeros((20, 2)), np.zeros((5, 1))], [np.zeros((20, 1)), np.zeros((5, 3))]):
+        with pytest.raises(ValueError, match="all targets of y must have as many numbers, got 1, [23]|got 1, 2"):
+            small(epochs=1).fit(x, y)
+        with pytest.raises(ValueError, match=r"\[window\] all sequences of y must have as many numbers for a target"):
+            tt.Window(x, y, 2, [0, 0], [0, 1])
+    with pytest.raises(ValueError, match="all targets of y must have as many numbers, got 2, 4"):
+        small(epochs=1, targets="sequence").fit(x, [np.zeros(2), np.zeros(4)])
+    with pytest.raises(ValueError, match=r"\[window\] all sequences of X must have as many features, got 1, 2"):
+        tt.Window([X[:20], X[20:25, :1]], [Y[:20], Y[20:25]], 2, [0, 0], [0, 1])
+    with pytest.raises(ValueError, match=r"\[window\] y must have one label for each step"):
+        tt.Window([X], [np.zeros((60, 2), int)], 2, [0], classes=2)
+    with pytest.raises(ValueError, match=r"\[window\] X and y must have as many sequences, and these as many steps"):
+        tt.Window([X], [3.0], 2, [0])
+
+
+@pytest.mark.parametrize("work, line", [
+    (lambda: tt.Window([X], [Y], 2, [0.5]), "[window] start must be whole numbers, got float64"),
+    (lambda: tt.Window([X], [Y], 2, [0], [0.5]), "[window] sequence must be whole numbers, got float64"),
+    (lambda: tt.Window([X], [Y], 2, [0], [2**32]), "[window] sequence must be between -2147483648 and 2147483647, got"),
+    (lambda: tt.Window([X], [Y], 2.5, [0]), "[window] steps must be a whole number, got 2.5"),
+    (lambda: tt.Window([X], [Y], 2**32 + 2, [0]), "[window] steps must be at most 2147483647, got 4294967298"),
+    (lambda: tt.Window([X], [Y], 2, [0], classes=2), "[window] y must be whole numbers, got float32"),
+    (lambda: tt.Model(2**32 + 1, 1), "[model] features must be at most 2147483647, got 4294967297"),
+    (lambda: tt.Model(1, 1.5), "[model] outputs must be a whole number, got 1.5"),
+    (lambda: tt.Engine(tt.Model(1, 1, hidden=2)).buffer(2, 1.5), "[engine] a side of a buffer must be a whole number"),
+    (lambda: tt.Engine(tt.Model(1, 1, hidden=2)).buffer(2**33, 2**33), "[engine] the numbers of a buffer must be at most"),
+    (lambda: small(vocabulary=5).fit(np.full(50, 2**32), np.zeros(50)), "[regressor] tokens must be between"),
+])
+def test_numbers_that_would_become_others_are_refused(work, line):
+    with pytest.raises(ValueError) as error:
+        work()
+    assert str(error.value).startswith(line), str(error.value)
+
+
+def test_a_buffer_belongs_to_its_engine():
+    model = tt.Model(features=2, outputs=1, hidden=2)
+    one, other = tt.Engine(model), tt.Engine(model)
+    window = tt.Window([X], [Y], 2, [0])
+    with pytest.raises(ValueError, match=r"\[engine\] <Buffer 2: \[1\]> belongs to another engine"):
+        one.unroll(window, loss_sum=other.buffer(1))
+    one.unroll(window)
+    for work in (lambda: one.pull_back(other.gradient), lambda: one.apply_update(0.1, gradient=other.gradient)):
+        with pytest.raises(ValueError, match="belongs to another engine"):
+            work()
