@@ -11,9 +11,9 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import _river
-from ._arrays import refuse
+from ._arrays import refuse, whole
 from ._methods import TBPTT, Adam
+from ._river import OfRiver
 from ._settings import Settings, plain, toml_text
 
 _SHORT_FIT = 20  # K of the default method on arrays
@@ -41,12 +41,11 @@ DOCUMENTATION = """
 """
 
 
-class Parameters:
+class Parameters(OfRiver):
     """What an estimator is constructed with."""
 
     _labels = False
     _speaker = "throughtime"
-    _river_kind = ""
 
     def __init__(self, cell: str | Sequence[str] = "lstm", hidden: int | Sequence[int] = 32, layers: int = 1,
                  learner: Settings | None = None, optimizer: Settings | None = None, epochs: float = 10, batch: int = 16,
@@ -54,7 +53,6 @@ class Parameters:
                  standardise: bool = False, dropout: float = 0.0, vocabulary: int = 0, streams: int = 1, seed: int = 1,
                  engine: str = "cpu", threads: int = 0, options: Mapping[str, Any] | None = None,
                  weights: Mapping[str, Any] | None = None) -> None:
-        _river.register(type(self))
         self.cell = cell
         self.hidden = hidden
         self.layers = layers

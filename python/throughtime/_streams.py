@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import operator
+import collections
+import contextlib
 from ctypes import addressof, byref, c_double, c_int64
 from typing import Any, Mapping
 
 import numpy as np
 
 from . import _library
-from ._arrays import Array, StepBuffer, address, array_of, as_array, as_row, names_of, numbers, refuse, tokens_of
+from ._arrays import (Array, StepBuffer, address, array_of, as_array, as_row, names_array, names_of, numbers, refuse,
+                      tokens_of, whole)
 from ._estimator import Estimator
 
 _ROWS_OF_A_CALL = 50_000  # between them Ctrl-C is heard
@@ -43,10 +45,9 @@ class StreamEstimator(Estimator):
             self._check_parameters()
             self._forget()
             x = as_row(x)
-            names = list(x) if isinstance(x, Mapping) else None
             self.n_features_in_ = 1 if self.vocabulary else self._width(x)
-            if names is not None and all(isinstance(name, str) for name in names):
-                self.feature_names_in_ = np.array(names, dtype=object)
+            if isinstance(x, Mapping):
+                self.feature_names_in_ = names_array(list(x))
             self._one_target = False
             self._learn_target(y)
             self._make_model(self._stream_options())
@@ -64,8 +65,8 @@ class StreamEstimator(Estimator):
         self._live = True
         self._stream_text = options
         self._buffers = _Buffers(self._reals(), self.n_outputs_)
-        names = getattr(self, "feature_names_in_", None)
-        self._names = None if names is None else list(names)
+        # Columns that have no names are called by their numbers.
+        self._names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
 
     def set_params(self, **params: Any) -> Any:
         """Also parts of a method or an optimizer: learner__alpha=0.5. A stream takes it up with its next row, and begins
@@ -121,19 +122,18 @@ class StreamEstimator(Estimator):
             return -1
         if type(x) is dict or isinstance(x, Mapping):
             names = self._names
-            if names is None or len(x) != len(names):
-                self._check_names(list(x))
-                raise refuse(self._speaker, f"a row has {self.n_features_in_} numbers without names, got {len(x)} with names")
+            if len(x) != len(names):
+                raise self._other_names(x)
             try:
                 buffer.numbers[:] = [x[name] for name in names]
             except KeyError:
-                self._check_names(list(x))
-            except TypeError as error:
+                raise self._other_names(x) from None
+            except (TypeError, OverflowError) as error:
                 raise refuse(self._speaker, f"a row must hold numbers, got {x!r}") from error
             return -1
         if type(x) is not np.ndarray:
             row = as_row(x)
-            if row is not x and self._names is not None:
+            if row is not x and hasattr(self, "feature_names_in_"):
                 return self._put(row)
             x = as_array(x)
         if x.size != buffer.width or x.ndim > 1:
@@ -142,18 +142,19 @@ class StreamEstimator(Estimator):
         self._fill(buffer, x, "a row must hold numbers")
         return -1
 
+    def _other_names(self, x: Mapping[Any, Any]) -> ValueError:
+        self._check_names(list(x))
+        return refuse(self._speaker, f"a row has {self.n_features_in_} numbers without names, got {len(x)} with names")
+
     def _token(self, x: Any) -> int:
-        try:
-            return operator.index(x)
-        except TypeError as error:
-            raise refuse(self._speaker, f"a token must be a whole number, got {x!r}") from error
+        return whole(x, self._speaker, "a token", -2**31)
 
     def _fill(self, buffer: StepBuffer, values: Any, what: str) -> None:
         try:
             if np.iscomplexobj(values):
                 raise TypeError("complex numbers are not known here")
             buffer.array[:] = values
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise refuse(self._speaker, f"{what}, got {values!r}") from error
 
     def _put_target(self, y: Any) -> tuple[int | None, int]:
@@ -309,6 +310,13 @@ class StreamEstimator(Estimator):
     def stream_memory_(self) -> int:
         """Bytes of the tapes of the streams' method: constant, however long they are."""
         return self._facts()[1]
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        """Bytes that river's evaluation shows: those of the weights, and of the streams' method."""
+        if not self._is_fitted():
+            return 0
+        return int(self._describe()["parameters"]) * 8 + (self._facts()[1] if self._live else 0)
 
     def _facts(self) -> tuple[int, int]:
         if not (self._is_fitted() and self._live):
