@@ -199,6 +199,72 @@ def forecaster(**more):
     return tt.Forecaster(hidden=4, learner=tt.TBPTT(preset="original", truncation=3), **more)
 
 
+def test_an_evaluation_of_forecasts():
+    series = airline_passengers()
+    without = evaluate_series([(None, y) for _, y in series], forecaster(), MAE(), horizon=4)
+    assert [len(each.errors) for each in without] == [52] * 4 and np.isfinite([each.get() for each in without]).all()
+    empty = evaluate_series([({}, y) for _, y in series], forecaster(), MAE(), horizon=4)
+    ignored = evaluate_series(series, forecaster(ignore=["month"]), MAE(), horizon=4)
+    assert [each.get() for each in without] == [each.get() for each in empty] == [each.get() for each in ignored]
+    numbers = evaluate_series([({"month": x["month"].month, "day": x["month"]}, y) for x, y in series],
+                              forecaster(ignore=["day"]), MAE(), horizon=4)
+    assert [each.get() for each in numbers] != [each.get() for each in without]
+    line = r"\[forecaster\] x\['month'\] must be a number, got datetime.* leave it out: Forecaster\(ignore=\['month'\]\)"
+    with pytest.raises(ValueError, match=line):
+        evaluate_series(series, forecaster(), MAE(), horizon=4)
+
+
+def test_forecasts_ask_for_as_many_rows_as_they_need():
+    model = forecaster().learn_one(1.0, {"a": 2.0}).learn_one(2.0, {"a": 3.0}).learn_one(3.0, {"a": 1.0})
+    xs = [{"a": 1.0}, {"a": 2.0}, {"a": 5.0}]
+    assert model.forecast(3, xs=xs) == model.forecast(3, xs=xs[:2]) == model.forecast(3, xs=iter(xs))
+    assert len(model.forecast(1)) == 1
+    for wrong, line in ((xs + xs, "got 6"), (xs[:1], "got 1"), ([None] * 3, "x must have 1 numbers, got 0"),
+                        ([{"a": 1.0}, {"a": 2.0}, {"a": "x"}], r"x\['a'\] must be a number, got 'x'"),
+                        (7, "xs must be a list of rows, got 7")):
+        with pytest.raises(ValueError, match=line):
+            model.forecast(3, xs=wrong)
+    plain = forecaster().learn_one(1.0).learn_one(2.0)
+    assert plain.forecast(2, xs=[None, {}]) == plain.forecast(2) == plain.forecast(2, xs=[])
+    for wrong in ([1.0, 2.0], [{"a": 1.0}, None]):
+        with pytest.raises(ValueError, match="xs is for rows that have x beside their value; these have none"):
+            plain.forecast(2, xs=wrong)
+    for horizon in (2**32 + 1, 10**7):
+        with pytest.raises(ValueError, match="horizon must be at most 1000000"):
+            plain.forecast(horizon)
+
+
+def test_a_refused_row_of_a_series_is_none():
+    model = forecaster()
+    for x in ({"a": "b"}, {"a": datetime.datetime(2000, 1, 1)}, {"a": np.datetime64("2000-01-01")}, {"a": np.nan}):
+        with pytest.raises(ValueError, match=r"\[forecaster\]"):
+            model.learn_one(1.0, x)
+    model.learn_one(1.0, {"c": 1.0}).learn_one(2.0, {"c": 1.0})  # the names of a row that was refused are none
+    before = model.forecast(2, xs=[{"c": 1.0}])
+    for y, x in (("3", {"c": 1.0}), (None, {"c": 1.0}), (10**400, {"c": 1.0}), (1e300, {"c": 1.0}), (1.0, [1.0, 2.0]),
+                 (1.0, [[1.0]]), (1.0, "5"), (1.0, {"c": 1.0, "d": 1.0})):
+        with pytest.raises(ValueError, match=r"\[forecaster\]"):
+            model.learn_one(y, x)
+    assert model.forecast(2, xs=[{"c": 1.0}]) == before
+    with pytest.raises(ValueError, match="x must have 1 numbers, got 2"):
+        model.reset().learn_one(1.0, [1.0, 2.0])
+    assert len(model.learn_one(1.0, [1.0]).forecast(2, xs=[{"c": 2.0}])) == 2
+
+
+def test_what_a_forecaster_ignores_is_a_parameter():
+    model = tt.Forecaster(ignore=["month"], hidden=3)
+    assert repr(model) == "Forecaster(hidden=3, ignore=['month'])" and model.get_params()["ignore"] == ["month"]
+    assert repr(tt.Forecaster(ignore=["a"])) == "Forecaster(ignore=['a'])"
+    assert model.set_params(ignore=["a", "b"], hidden=4).ignore == ["a", "b"] and model.model.hidden == 4
+    with pytest.raises(ValueError, match="ignore must be a list of names, got 'month'"):
+        tt.Forecaster(ignore="month")
+    with pytest.raises(ValueError, match="ignore must be a list of names, got 3"):
+        model.set_params(ignore=3, hidden=5)
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        model.set_params(ignore=["c"], hiden=5)
+    assert model.ignore == ["a", "b"] and model.model.hidden == 4
+
+
 def test_river_s_own_loops():
     river = pytest.importorskip("river", reason="river is not installed")
     from river import datasets, evaluate, metrics, stream, time_series
