@@ -53,6 +53,11 @@ class StreamEstimator(Estimator):
             self._make_model(self._stream_options())
         self._settle()
 
+    def _first_row(self) -> Any:
+        """For what begins a stream, or takes up other parameters: a row that is refused there has done neither. Ctrl-C
+        is no refusal: what was learnt is kept."""
+        return contextlib.nullcontext() if "_buffers" in self.__dict__ else self._all_or_nothing(Exception)
+
     def _settle(self) -> None:
         """The stream begins, or goes on: with its state where the parameters say what they said before. Until something
         else happens than rows, `_buffers` is there and nobody asks again."""
@@ -61,7 +66,7 @@ class StreamEstimator(Estimator):
         self._check_scales()
         options = self._stream_options()
         if not self._live or options != getattr(self, "_stream_text", options):
-            self._set_options(options)
+            self._go_on(options)
         self._live = True
         self._stream_text = options
         self._buffers = _Buffers(self._reals(), self.n_outputs_)
@@ -171,7 +176,9 @@ class StreamEstimator(Estimator):
         if not self._is_fitted():
             return False
         if "_buffers" not in self.__dict__:
-            self._begin(x, None)
+            with self._first_row():
+                self._begin(x, None)
+                return self._look(x, stream)
         token = self._put(x)
         slot = self._known_slot(stream)
         if slot is None:
@@ -188,7 +195,10 @@ class StreamEstimator(Estimator):
 
     def _observe(self, x: Any, y: Any, stream: Any) -> None:
         if "_buffers" not in self.__dict__:
-            self._begin(x, y)
+            with self._first_row():
+                self._begin(x, y)
+                self._observe(x, y, stream)
+            return
         token = self._put(x)
         target, label = self._put_target(y)
         buffers = self._buffers
@@ -214,6 +224,10 @@ class StreamEstimator(Estimator):
 
     def observe_many(self, X: Any, y: Any, stream: Any = None) -> Any:
         """observe for the rows of X [rows, features], in one call. y None: nobody knows the answers."""
+        with self._first_row():
+            return self._observe_rows(X, y, stream)
+
+    def _observe_rows(self, X: Any, y: Any, stream: Any) -> Any:
         names = names_of(X)
         rows = array_of(X, self._speaker, "X")
         if rows.ndim == 0 or len(rows) == 0:

@@ -36,6 +36,52 @@ FAILURES = {
 }
 
 
+@pytest.mark.parametrize("name", FAILURES)
+@pytest.mark.parametrize("more", [False, True], ids=["fit", "partial_fit"])
+def test_a_training_that_fails_leaves_model_and_stream_as_they_were(name, more):
+    kind, work = FAILURES[name]
+    model = fitted(standardise=name != "diverges").learn_many(X[:20], Y[:20])
+    before, parameters = state_of(model), model.get_params()
+    with pytest.raises(kind):
+        work(model, model.partial_fit if more else model.fit)
+    model.set_params(**{key: parameters[key] for key in ("options", "learner")})
+    assert same(state_of(model), before)
+    twin = fitted(standardise=name != "diverges").learn_many(X[:20], Y[:20])
+    assert model.observe(X[20], Y[20]) == twin.observe(X[20], Y[20]), "the stream goes on"
+
+
+@pytest.mark.parametrize("name", FAILURES)
+@pytest.mark.parametrize("more", [False, True], ids=["fit", "partial_fit"])
+def test_a_first_training_that_fails_leaves_no_model(name, more):
+    kind, work = FAILURES[name]
+    model = small(epochs=5, **WILD) if name == "diverges" else small(epochs=5)
+    with pytest.raises(kind):
+        work(model, model.partial_fit if more else model.fit)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        model.predict(X)
+    assert not [each for each in vars(model) if each.endswith("_")]
+    assert model.predict_one(X[0]) == 0.0
+
+
+def test_classes_of_a_first_call_that_was_refused_are_none():
+    labels = (Y > 0).astype(int)
+    model = tt.Classifier(hidden=2, epochs=1)
+    for wrong in (dict(batch=0), dict(batch=4)):
+        with pytest.raises(ValueError):
+            model.set_params(**wrong).partial_fit(X * np.nan, labels, classes=[0, 1, 2])
+    assert list(model.partial_fit(X, labels + 5, classes=[5, 6]).classes_) == [5, 6]
+
+
+def test_what_a_callback_throws_keeps_what_was_learnt():
+    def fail(event):
+        raise KeyError(event["event"])
+
+    model = small(epochs=3)
+    with pytest.raises(KeyError, match="start"):
+        model.fit(X, Y, callbacks=[fail])
+    assert model.n_iter_ >= 1 and model.predict(X).shape == (60,)
+
+
 def test_parameters_are_set_together_or_not_at_all():
     model = tt.Regressor(hidden=2, learner=tt.FPTT(alpha=0.5), optimizer=tt.Adam(rate=0.1))
     before = model.get_params()
