@@ -82,6 +82,47 @@ def test_what_a_callback_throws_keeps_what_was_learnt():
     assert model.n_iter_ >= 1 and model.predict(X).shape == (60,)
 
 
+@pytest.mark.parametrize("x, y", [([np.nan, 1.0], 1.0), ([1.0, 2.0], np.inf), ([1.0, 2.0], "a"), ([1.0, "a"], 1.0), ([], 1.0),
+                                  ({"a": None}, 1.0), ([10**400], 1.0), ([1.0], 10**400), ([1.0], None), ([1.0], {})])
+def test_a_first_row_that_is_refused_is_none(x, y):
+    for standardise in (False, True):
+        model = small(standardise=standardise)
+        with pytest.raises(ValueError):
+            model.learn_one(x, y)
+        with pytest.raises((ValueError, TypeError)):  # what holds no numbers at all is a TypeError for scikit-learn
+            model.learn_many([x], [y])
+        assert model.predict_one([1.0, 2.0, 3.0]) == 0.0 and not hasattr(model, "n_features_in_")
+        assert model.learn_one([1.0, 2.0, 3.0], 1.0).n_features_in_ == 3
+
+
+def test_a_row_that_is_refused_takes_no_place():
+    for standardise in (False, True):
+        model = small(streams=2, standardise=standardise)
+        for i in range(20):
+            model.learn_one(X[i], Y[i], stream=i % 2)
+        before = [model.predict_one(X[0], stream=name) for name in (0, 1)]
+        for x, y in (([np.nan, 0.0], 1.0), (X[0], np.inf), (X[0], [1.0, 2.0]), ([1.0], 1.0)):
+            with pytest.raises(ValueError):
+                model.learn_one(x, y, stream="new")
+        with pytest.raises(ValueError):
+            model.ask([np.nan, 0.0], stream="new")
+        assert [model.predict_one(X[0], stream=name) for name in (0, 1)] == before and set(model._slots) == {0, 1}
+
+
+def test_many_rows_are_learned_or_none():
+    model = tt.Regressor(vocabulary=3, hidden=2, learner=tt.TBPTT(preset="original", truncation=3)).learn_one(1, 1.0)
+    for wrong in ([0, 1, 3], [0, -1, 1], [0, 1, 2**32]):
+        with pytest.raises(ValueError, match="token"):
+            model.learn_many(np.array(wrong), np.zeros(3))
+    assert model.updates_ == 1
+    with pytest.raises(ValueError, match="a token must be between 0 and 2, got -1"):
+        model.predict_one(-1, stream="other")
+    for wrong in (2**32 + 1, -2**40):
+        with pytest.raises(ValueError, match="a token must be at "):
+            model.learn_one(wrong, 1.0)
+    assert model.updates_ == 1
+
+
 def test_parameters_are_set_together_or_not_at_all():
     model = tt.Regressor(hidden=2, learner=tt.FPTT(alpha=0.5), optimizer=tt.Adam(rate=0.1))
     before = model.get_params()
@@ -101,6 +142,51 @@ def test_parameters_are_set_together_or_not_at_all():
 
 
 # ---------------------------------------------------------------- rows that wait
+
+
+def test_rows_of_a_stream_that_lost_its_place_wait_no_more():
+    model = small(streams=1).learn_one(X[0], Y[0], stream="a")
+    model.ask(X[1], stream="a")
+    model.learn_one(X[2], Y[2], stream="b")  # in the place of the other one
+    before = model.predict_one(X[3], stream="b")
+    with pytest.raises(ValueError, match="no row waits for its answer"):
+        model.tell(1.0, stream="a")
+    assert model.predict_one(X[3], stream="b") == before and set(model._slots) == {"b"} and not model._waiting
+
+
+def test_rows_that_wait_are_bounded():
+    model = small(hidden=1).learn_one(X[0], Y[0])
+    for _ in range(10_000):
+        model.ask(X[1])
+    with pytest.raises(ValueError, match="10000 rows of the stream wait for their answers, and no more can"):
+        model.ask(X[1])
+    model.tell(None).ask(X[1])
+    with pytest.raises(ValueError, match="no more can"):
+        model.ask(X[1])
+    model.reset()
+    with pytest.raises(ValueError, match="no row waits"):
+        model.tell(1.0)
+
+
+def test_rows_are_learned_in_their_order():
+    model, prompt = small(streams=2).learn_one(X[0], Y[0]), small().learn_one(X[0], Y[0])
+    model.ask(X[1])
+    model.ask(X[2])
+    for work in (lambda: model.learn_one(X[3], Y[3]), lambda: model.observe(X[3], Y[3]),
+                 lambda: model.learn_many(X[3:5], Y[3:5])):
+        with pytest.raises(ValueError, match="2 rows of the stream must be answered before the next one is learned"):
+            work()
+    model.tell(Y[1]).tell(None).learn_one(X[3], Y[3])
+    prompt.learn_one(X[1], Y[1]).learn_one(X[2], None).learn_one(X[3], Y[3])
+    assert np.allclose(weights_of(model), weights_of(prompt), atol=1e-6)
+    model.ask(X[4])
+    assert model.learn_one(X[5], Y[5], stream="other").tell(Y[4])  # each stream has an order of its own
+    with pytest.raises(ValueError, match="stream must be a number, a text or None"):
+        model.ask(X[1], stream=[1])
+    with pytest.raises(ValueError, match="stream must be a number, a text or None"):
+        model.tell(1.0, stream=[1])
+    with pytest.raises(ValueError, match="no row waits"):
+        small().tell(1.0)
 
 
 # ---------------------------------------------------------------- nothing is passed over
