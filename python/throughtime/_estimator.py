@@ -55,6 +55,7 @@ class Estimator(Parameters, Weights):
         return 0 if self.vocabulary else self.n_features_in_
 
     def _make_model(self, options: str) -> None:
+        self._check_read(options)
         self._model: Any = _library.new_handle(_library.library().tt_model_new, options.encode(), self._reals(),
                                                self.vocabulary, self.n_outputs_, int(self._labels))
         self._has_scales = bool(self.standardise)
@@ -64,8 +65,15 @@ class Estimator(Parameters, Weights):
         if self.weights is not None:
             self.load_state_dict(self.weights)
 
+    def _check_read(self, options: str) -> None:
+        """Refuses what the parameter `options` has and nothing would read."""
+        if self.options:
+            keys = "\n".join(self.options)
+            _library.check(_library.library().tt_options_read(options.encode(), keys.encode()))
+
     def _copy_with(self, options: str) -> _library.Handle:
         """The library's model with other options; the one that is here, and its stream, stay as they are."""
+        self._check_read(options)
         copy = _library.new_handle(_library.library().tt_model_copy, self._model.number)
         _library.check(_library.library().tt_model_set_options(copy.number, options.encode()))
         return copy
@@ -226,6 +234,7 @@ class Estimator(Parameters, Weights):
         with self._all_or_nothing():
             self._check_parameters()
             if not more:
+                self._check_fit(validation is not None, directory is not None)
                 self._forget()
             first = not self._is_fitted()
             inputs = self._read_inputs(X, first)

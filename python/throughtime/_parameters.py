@@ -21,8 +21,17 @@ _SHORT_STREAM = 10  # and on streams
 _WHOLE = {"batch": 1, "window": 1, "patience": 0}  # and the least that they can be
 _TARGETS = ("auto", "step", "sequence")
 _OF_FIT = ("train.epochs", "train.batch", "train.patience")  # parameters that a stream does not read
-_OF_VALIDATIONS = ("train.best_by", "train.evaluate_every", "train.evaluate_batches")  # which streams have none of
-_OF_STREAMS = ("stream.anchor", "stream.scaling", "stream.scale_memory", "stream.scale_rows")
+_OF_VALIDATIONS = ("train.best_by", "train.evaluate_every")  # which streams have none of
+_OF_SCALES = ("stream.scaling", "stream.scale_memory", "stream.scale_rows")
+_OF_STREAMS = ("stream.anchor", *_OF_SCALES)
+_OF_DIRECTORIES = "run.checkpoint_every"
+_OF_NOTHING = {  # read elsewhere, and what there is here instead
+    "train.iterations": "the parameter epochs says how long a training is",
+    "train.evaluate_batches": "a validation is on all of its data",
+    "run.directory": "fit has the argument directory",
+    "run.name": "a run is called as its directory",
+    "run.rank_timeout": "one process trains",
+}
 
 DOCUMENTATION = """
     cell, hidden, layers: the model, as `model.cell`, `model.hidden` and `model.layers` of docs/options.md
@@ -119,6 +128,8 @@ class Parameters(OfRiver):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise refuse(self._speaker, f"{name} must be a whole number of at least {least}, got {value!r}")
+        if self.vocabulary != -1:  # the library refuses any below 0
+            whole(self.vocabulary, self._speaker, "vocabulary", 0)
         epochs = self.epochs
         if isinstance(epochs, bool) or not isinstance(epochs, (int, float, np.number)) or not 0 < epochs < math.inf:
             raise refuse(self._speaker, f"epochs must be a number above 0, got {epochs!r}")
@@ -168,10 +179,23 @@ class Parameters(OfRiver):
                 raise refuse(self._speaker, f"options: {key} belongs to the object that is the parameter {key.split('.')[0]}")
             if key.startswith("task.") or key.startswith("stream.") and key not in _OF_STREAMS:
                 raise refuse(self._speaker, f"options: {key} is for files that the command reads; nothing here reads it")
+            if key in _OF_NOTHING:
+                raise refuse(self._speaker, f"options: nothing here reads {key}; {_OF_NOTHING[key]}")
+            if key in _OF_SCALES and not self.standardise:
+                raise refuse(self._speaker, f"options: {key} is about the scales of standardise=True")
         return toml_text({**own, **usual, **options}.items())
 
-    def _fit_options(self, steps: int, recording: bool, sequences: int, validated: bool, epochs: float) -> str:
-        learner = self.learner
+    def _check_fit(self, validated: bool, recorded: bool) -> None:
+        """What a fit would pass over."""
+        if self.patience and not validated:
+            raise refuse(self._speaker, "patience waits for validations: give fit validation=(X, y), or set patience=0")
+        if _OF_DIRECTORIES in (self.options or {}) and not recorded:
+            raise refuse(self._speaker, f"options: {_OF_DIRECTORIES} is for a run directory: give fit directory=...")
+
+    def _fit_options(self, steps: int, recording: bool, sequences: int, validated: bool, epochs: float,
+                     streams: bool = False) -> str:
+        """`streams`: with the method that they would have."""
+        learner = self._stream_learner() if streams else self.learner
         if learner is None:
             learner = TBPTT(preset="plain", truncation=min(_SHORT_FIT, min(self.window, steps) if recording else steps))
         batch = min(self.batch, max(1, steps // self.window)) if recording else min(self.batch, sequences)
@@ -184,9 +208,11 @@ class Parameters(OfRiver):
             usual["train.evaluate_every"] = per_epoch
         return self._with_options(assignments, usual)
 
+    def _stream_learner(self) -> Settings:
+        return self.learner if self.learner is not None else TBPTT(preset="original", truncation=_SHORT_STREAM)
+
     def _stream_options(self) -> str:
-        learner = self.learner if self.learner is not None else TBPTT(preset="original", truncation=_SHORT_STREAM)
-        return self._with_options(self._assignments(learner), {}, without=_OF_VALIDATIONS)
+        return self._with_options(self._assignments(self._stream_learner()), {}, without=_OF_VALIDATIONS)
 
     # ------------------------------------------------------------ for people
 

@@ -109,6 +109,20 @@ def test_a_row_that_is_refused_takes_no_place():
         assert [model.predict_one(X[0], stream=name) for name in (0, 1)] == before and set(model._slots) == {0, 1}
 
 
+def test_parameters_that_a_stream_cannot_take_up_leave_it_alone():
+    model = small().learn_many(X[:20], Y[:20])
+    before, method = model.predict_one(X[20]), model.learner
+    for wrong in (dict(learner=tt.BPTT()), dict(hidden=9), dict(options={"model.step": 0.5}), dict(standardise=True)):
+        undo = {name: model.get_params()[name] for name in wrong}
+        model.set_params(**wrong)
+        for work in (lambda: model.learn_one(X[20], Y[20]), lambda: model.predict_one(X[20]), lambda: model.ask(X[20]),
+                     lambda: model.learn_many(X[20:], Y[20:])):
+            with pytest.raises(ValueError):
+                work()
+        assert model.set_params(**undo).predict_one(X[20]) == before, wrong
+    assert model.learner is method
+
+
 def test_many_rows_are_learned_or_none():
     model = tt.Regressor(vocabulary=3, hidden=2, learner=tt.TBPTT(preset="original", truncation=3)).learn_one(1, 1.0)
     for wrong in ([0, 1, 3], [0, -1, 1], [0, 1, 2**32]):
@@ -190,6 +204,40 @@ def test_rows_are_learned_in_their_order():
 
 
 # ---------------------------------------------------------------- nothing is passed over
+
+
+@pytest.mark.parametrize("parameters, line", [
+    (dict(options={"train.iterations": 3}), "options: nothing here reads train.iterations; the parameter epochs says"),
+    (dict(options={"train.evaluate_batches": 3}), "options: nothing here reads train.evaluate_batches; a validation is"),
+    (dict(options={"run.directory": "x"}), "options: nothing here reads run.directory; fit has the argument directory"),
+    (dict(options={"run.name": "x"}), "options: nothing here reads run.name; a run is called as its directory"),
+    (dict(options={"run.rank_timeout": 1.0}), "options: nothing here reads run.rank_timeout; one process trains"),
+    (dict(options={"stream.scaling": "forgetting"}), "options: stream.scaling is about the scales of standardise=True"),
+    (dict(options={"model.step": 0.5}), "options: model.step is an option of the cell antisymmetric"),
+    (dict(options={"model.experts": 3}), "options: model.experts is an option of the head"),
+    (dict(options={"model.initialise_range": 0.5}), "options: model.initialise_range is an option of the initialise uniform"),
+    (dict(vocabulary=2.5), "vocabulary must be a whole number, got 2.5"),
+    (dict(vocabulary=2**32 + 5), "vocabulary must be at most 2147483647, got 4294967301"),
+])
+def test_parameters_that_nothing_reads_are_refused(parameters, line):
+    for work in (lambda model: model.fit(X, Y), lambda model: model.partial_fit(X, Y),
+                 lambda model: model.learn_one(X[0], Y[0])):
+        with pytest.raises(ValueError) as error:
+            work(small(**parameters))
+        assert line in str(error.value), str(error.value)
+
+
+def test_parameters_that_need_an_argument_are_refused_without_it(tmp_path):
+    with pytest.raises(ValueError, match="patience waits for validations: give fit validation"):
+        small(patience=3).fit(X, Y)
+    model = small(patience=3, epochs=1).fit(X, Y, validation=(X, Y))
+    model.partial_fit(X, Y).learn_one(X[0], Y[0])  # they have no validation, and go on
+    every = small(epochs=1, options={"run.checkpoint_every": 1})
+    with pytest.raises(ValueError, match="run.checkpoint_every is for a run directory: give fit directory="):
+        every.fit(X, Y)
+    assert every.fit(X, Y, directory=tmp_path / "run").learn_one(X[0], Y[0])
+    scaled = {"stream.scaling": "forgetting", "stream.scale_memory": 100}
+    assert small(epochs=1, standardise=True, options=scaled).fit(X, Y)
 
 
 # ---------------------------------------------------------------- arrays that are not what they seem
