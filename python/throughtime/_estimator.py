@@ -20,7 +20,7 @@ from ._weights import Weights
 
 # Beside what ends with _, and the model itself, what learning leaves behind.
 _LEARNED = ("_model", "_live", "_slots", "_waiting", "_one_target", "_flat_target", "_target_names", "_buffers",
-            "_stream_text", "_has_scales", "_numbers", "_names")
+            "_stream_text", "_has_scales", "_made_for", "_numbers", "_names")
 
 
 class Estimator(Parameters, Weights):
@@ -61,6 +61,7 @@ class Estimator(Parameters, Weights):
         self._has_scales = bool(self.standardise)
         if self._has_scales:
             _library.check(_library.library().tt_scales_begin(self._model.number))
+        self._made_for = self._engine_now()
         self._end_streams()
         if self.weights is not None:
             self.load_state_dict(self.weights)
@@ -70,6 +71,9 @@ class Estimator(Parameters, Weights):
         if self.options:
             keys = "\n".join(self.options)
             _library.check(_library.library().tt_options_read(options.encode(), keys.encode()))
+
+    def _engine_now(self) -> tuple[Any, Any]:
+        return self.engine, self.threads
 
     def _copy_with(self, options: str) -> _library.Handle:
         """The library's model with other options; the one that is here, and its stream, stay as they are."""
@@ -258,6 +262,7 @@ class Estimator(Parameters, Weights):
         included."""
         self._check_scales()
         self._model = self._copy_with(options)
+        self._made_for = self._engine_now()
         self._end_streams()
 
     def _validation_part(self, validation: Any, recording: bool) -> Part:
@@ -353,7 +358,10 @@ class Estimator(Parameters, Weights):
         rows = len(sequences) if self._one_target else sum(x.shape[0] for x in sequences)
         out = np.empty((rows, self.n_outputs_))
         library = _library.library()
-        _library.check(library.tt_model_predict(self._model.number, data.handle.number, 0, address(out), out.size))
+        # A stream takes up another engine with its next row; until then a copy of the model computes on it.
+        now = getattr(self, "_made_for", self._engine_now()) == self._engine_now()
+        model = self._model if now else self._copy_with(self._stream_options())
+        _library.check(library.tt_model_predict(model.number, data.handle.number, 0, address(out), out.size))
         if self.standardise and not self._labels:
             _library.check(library.tt_scales_undo(self._model.number, rows, address(out)))
         return out

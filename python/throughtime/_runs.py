@@ -10,7 +10,8 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import _library
-from ._arrays import Part, refuse
+from ._arrays import Part, refuse, whole
+from ._estimator import Estimator
 from ._history import History
 from ._progress import Callback, Listener
 from ._settings import plain, toml
@@ -136,11 +137,20 @@ class Diagnosis:
 
 
 def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1, burn_in: int = -1) -> Diagnosis:
-    """How far back the gradients of a fitted model reach on that data (docs/diagnose.md)."""
+    """How far back the gradients of a fitted model reach on that data (docs/diagnose.md): at `positions` random places, up
+    to `lags` steps, after `burn_in` steps from the zero state. -1: as the model's parameters say now, and where these say
+    nothing, batch places, lags up to 100 or what a sequence has, 20 steps of burn-in."""
+    if not isinstance(model, Estimator):
+        raise refuse("diagnose", f"the model must be a Regressor or a Classifier, got a {type(model).__name__}")
     model._require_fitted()
+    model._check_scales()
+    asked = [whole(value, "diagnose", name, -1)
+             for name, value in (("positions", positions), ("lags", lags), ("burn_in", burn_in))]
     inputs = model._read_inputs(X, False)
     targets = model._read_targets(y, inputs, False)
     data = model._data([model._scaled_part(Part(inputs.sequences, targets, []))], inputs.recording)
-    text = _library.text(_library.library().tt_model_diagnose, model._model.number, data.handle.number, positions, lags,
-                         burn_in, room=1 << 22)
+    longest = max(each.shape[0] for each in inputs.sequences)
+    options = model._fit_options(longest, inputs.recording, len(inputs.sequences), False, 1, model._live)
+    asked_for = model._copy_with(options)
+    text = _library.text(_library.library().tt_model_diagnose, asked_for.number, data.handle.number, *asked, room=1 << 22)
     return Diagnosis(json.loads(text))

@@ -27,7 +27,7 @@ class Weights:
     # Fitted state that pickles and files keep, beside the model itself.
     _kept = ("n_features_in_", "feature_names_in_", "n_outputs_", "memory_", "history_", "classes_", "n_iter_",
              "_one_target", "_flat_target", "_target_names", "_slots", "_waiting", "_numbers", "_stream_text",
-             "_has_scales")
+             "_has_scales", "_made_for")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         raise NotImplementedError

@@ -240,6 +240,57 @@ def test_parameters_that_need_an_argument_are_refused_without_it(tmp_path):
     assert small(epochs=1, standardise=True, options=scaled).fit(X, Y)
 
 
+def test_predictions_are_made_as_the_parameters_say_now():
+    """And the stream is left alone until its next row."""
+    model = small(epochs=1).fit(X, Y).learn_many(X[:20], Y[:20])
+    before, looked = model.predict(X), model.predict_one(X[20])
+    model.set_params(engine="reference")
+    exact = model.predict(X)
+    assert (exact != before).any() and np.allclose(exact, before, atol=1e-5)
+    assert model._live and (model.predict(X) == exact).all()
+    model.set_params(engine="none")
+    with pytest.raises(ValueError, match="unknown run.engine 'none'"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="unknown run.engine 'none'"):
+        tt.diagnose(model, X, Y)
+    model.set_params(engine="cpu")
+    assert (model.predict(X) == before).all() and model.predict_one(X[20]) == looked
+    model.set_params(hidden=9)  # is for the next fit
+    assert (model.predict(X) == before).all()
+    assert model.fit(X, Y).state_dict()["rnn.weight_hh_l0"].shape == (36, 9)
+
+
+def test_a_diagnosis_is_made_as_the_parameters_say_now():
+    model = small(epochs=1, learner=tt.AdaptiveTBPTT(burn_in=5, lags=10)).fit(X, Y).learn_many(X[:20], Y[:20])
+    before = model.predict_one(X[20])
+    assert tt.diagnose(model, X, Y).document["burn_in"] == 5
+    model.set_params(learner__burn_in=3, learner__lags=12)
+    found = tt.diagnose(model, X, Y, positions=4)
+    assert (found.document["burn_in"], found.document["lags"], found.document["positions"]) == (3, 12, 4)
+    model.set_params(learner__burn_in=5, learner__lags=10)
+    assert model.predict_one(X[20]) == before
+    with pytest.raises(ValueError, match="these options describe another model"):
+        tt.diagnose(model.set_params(hidden=9), X, Y)
+
+
+def test_short_sequences_are_diagnosed_with_a_shorter_burn_in():
+    x = X.reshape(6, 10, 2)
+    model = small(epochs=1).fit(x, x[:, :, 0])
+    with pytest.raises(ValueError, match="lower lags or burn_in"):
+        tt.diagnose(model, x, x[:, :, 0], lags=4)
+    found = tt.diagnose(model, x, x[:, :, 0], lags=4, burn_in=3)
+    assert (found.document["burn_in"], len(found.lengths)) == (3, 5)
+    assert tt.diagnose(model, x, x[:, :, 0], burn_in=0).document["lags"] == 10
+    three = tt.diagnose(model, x[:, :3], x[:, :3, 0], burn_in=0)
+    assert three.document["lags"] == 3 and np.isfinite(three.phi).all()
+    for wrong, line in ((dict(burn_in=-2), "burn_in must be at least -1"), (dict(lags=2.5), "lags must be a whole number"),
+                        (dict(positions=2**32 + 4), "positions must be at most"), (dict(lags=1), "lags must be at least 2")):
+        with pytest.raises(ValueError, match=line):
+            tt.diagnose(model, x, x[:, :, 0], **wrong)
+    with pytest.raises(ValueError, match=r"\[diagnose\] the model must be a Regressor or a Classifier, got a Forecaster"):
+        tt.diagnose(tt.Forecaster(), x, x[:, :, 0])
+
+
 # ---------------------------------------------------------------- arrays that are not what they seem
 
 
