@@ -44,6 +44,9 @@ TT_API const char* tt_last_error(void);
 TT_API int tt_free(int64_t handle);
 /* All options as a JSON array: key, type, default, allowed, names, low, high, help, users. */
 TT_API int tt_options(char* text, size_t capacity, size_t* length);
+/* Refuses those of `keys`, one to a line, that neither a training on arrays nor a stream reads with these options:
+ * model.step with an LSTM, say. */
+TT_API int tt_options_read(const char* options, const char* keys);
 
 /* ---- arrays */
 
@@ -63,6 +66,9 @@ TT_API int tt_data_add(int64_t data, int32_t part, int64_t steps, const float* i
 /* A model for such data, with first weights drawn from train.seed. */
 TT_API int tt_model_new(const char* options, int32_t reals, int32_t vocabulary, int32_t outputs, int32_t labels,
                         int64_t* model);
+/* Another model with the same options, weights and scales, which goes on with the same optimizer and method. Its
+ * streams begin anew; those of the first one are left alone. */
+TT_API int tt_model_copy(int64_t model, int64_t* copy);
 /* Other options for the same model: those of model.* must describe the same weights. A stream ends. */
 TT_API int tt_model_set_options(int64_t model, const char* options);
 /* A JSON object: inputs and outputs, the blocks of the weights with their shapes, the options as a file. */
@@ -72,16 +78,16 @@ TT_API int tt_model_get_parameters(int64_t model, double* values, int64_t count)
 TT_API int tt_model_set_parameters(int64_t model, const double* values, int64_t count);
 /* Trains from the weights as they are. `directory` or NULL: a run directory is written there. With `go_on` the
  * optimizer and the method go on from the training before, with `keep_best` the weights of the best validation are
- * kept. A stream ends.
- */
+ * kept. A stream ends. A run that fails leaves the model and its stream as they were. */
 TT_API int tt_model_fit(int64_t model, int64_t data, const char* directory, int32_t go_on, int32_t keep_best,
                         tt_progress progress, void* user);
 /* Predictions of one part: [all steps, outputs] one sequence after the other, or [sequences, outputs] where a sequence
  * has one target. Every sequence begins with the zero state; a stream is left alone. */
 TT_API int tt_model_predict(int64_t model, int64_t data, int32_t part, double* predictions, int64_t count);
-/* How far back gradients reach: a JSON object as `throughtime diagnose --json` prints it. -1: as the options say. */
-TT_API int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t lags, char* text, size_t capacity,
-                             size_t* length);
+/* How far back gradients reach: a JSON object as `throughtime diagnose --json` prints it, from `positions` places, up
+ * to `lags` steps, after `burn_in` steps. -1: as the options say. */
+TT_API int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t lags, int32_t burn_in, char* text,
+                             size_t capacity, size_t* length);
 /* A safetensors file of the model, its options, its stream and a text of the caller's. */
 TT_API int tt_model_save(int64_t model, const char* path, const char* note);
 TT_API int tt_model_load(const char* path, int64_t* model);
@@ -96,7 +102,8 @@ TT_API int tt_stream_predict(int64_t model, int32_t slot, const float* inputs, i
 /* Predicts, then learns from targets [outputs] or a label. NULL and -1: nobody knows the answer; the state moves on. */
 TT_API int tt_stream_observe(int64_t model, int32_t slot, const float* inputs, int32_t token, const float* targets,
                              int32_t label, double* prediction);
-/* The same for `rows` rows in one call; labels or targets may be NULL, and so may predictions [rows, outputs]. */
+/* The same for `rows` rows in one call; labels or targets may be NULL, and so may predictions [rows, outputs]. Where
+ * one of the rows is refused, none of them is learned. */
 TT_API int tt_stream_observe_many(int64_t model, int32_t slot, int64_t rows, const float* inputs, const int32_t* tokens,
                                   const float* targets, const int32_t* labels, double* predictions);
 /* The two halves of observe, for answers that come late: predict and move on, and later, in the same order, learn. */

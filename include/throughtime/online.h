@@ -67,6 +67,8 @@ class OnlineLearner {
   std::span<const double> predict(int slot, const StepInput& x);
   /// and learning from a step. Steps of a slot are learned from in the order in which they were predicted.
   void learn(int slot, const StepInput& x, const StepTarget& y);
+  /// Refuses what the three would refuse; changes nothing.
+  void check(int slot, const StepInput& x, const StepTarget& y) const;
   /// Ends the open round, if there is one.
   void end_round();
 

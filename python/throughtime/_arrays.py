@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from typing import Any, NamedTuple, Sequence
 
 import numpy as np
@@ -14,6 +15,32 @@ Array = Any  # numpy.ndarray: its annotations differ between the versions that a
 
 def refuse(speaker: str, line: str) -> ValueError:
     return ValueError(f"[{speaker}] {line}")
+
+
+def whole(value: Any, speaker: str, name: str, low: int, high: int = 2**31 - 1) -> int:
+    """A whole number between two bounds: what the library's integers would silently make another one of is refused."""
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise refuse(speaker, f"{name} must be a whole number, got {value!r}") from error
+    if not low <= number <= high:
+        bound = f"at least {low}" if number < low else f"at most {high}"
+        raise refuse(speaker, f"{name} must be {bound}, got {number}")
+    return number
+
+
+def whole_numbers(x: Any, kind: Any, speaker: str, name: str) -> Array:
+    """The same for an array: contiguous, of that type of integers."""
+    array = array_of(x, speaker, name)
+    if array.size == 0:
+        return np.ascontiguousarray(array, dtype=kind)
+    if array.dtype.kind not in "iub":
+        raise refuse(speaker, f"{name} must be whole numbers, got {array.dtype}")
+    limits = np.iinfo(kind)
+    for value in (int(array.min()), int(array.max())):
+        if not limits.min <= value <= limits.max:
+            raise refuse(speaker, f"{name} must be between {limits.min} and {limits.max}, got {value}")
+    return np.ascontiguousarray(array, dtype=kind)
 
 
 def as_array(x: Any) -> Array:
@@ -68,7 +95,7 @@ def numbers(x: Any, speaker: str, what: str) -> Array:
     if array.dtype.kind not in "fiub":
         try:
             array = array.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             if any(type(each).__name__ == "NAType" for each in array.flat):  # of pandas
                 raise refuse(speaker, f"{what} must be finite numbers: it has missing entries (NA)") from error
             if isinstance(error, TypeError):
@@ -169,7 +196,15 @@ def require_not_empty(array: Array, speaker: str) -> None:
 def tokens_of(array: Array, speaker: str) -> Array:
     if array.dtype.kind not in "iu":
         raise refuse(speaker, f"tokens must be whole numbers, got {array.dtype}")
-    return np.ascontiguousarray(array, dtype=np.int32)
+    return whole_numbers(array, np.int32, speaker, "tokens")
+
+
+def names_array(names: Sequence[Any]) -> Array:
+    """Names as an array of objects, whatever they are: one of pairs, say, would get a second dimension."""
+    array = np.empty(len(names), dtype=object)
+    for i, name in enumerate(names):
+        array[i] = name
+    return array
 
 
 class Part(NamedTuple):

@@ -23,12 +23,16 @@ def declare(library: CDLL) -> None:
     library.tt_free.argtypes = [c_int64]
     library.tt_options.restype = c_int
     library.tt_options.argtypes = [c_void_p, c_size_t, POINTER(c_size_t)]
+    library.tt_options_read.restype = c_int
+    library.tt_options_read.argtypes = [c_char_p, c_char_p]
     library.tt_data_new.restype = c_int
     library.tt_data_new.argtypes = [c_int32, c_int32, c_int32, c_int32, c_int32, c_int32, POINTER(c_int64)]
     library.tt_data_add.restype = c_int
     library.tt_data_add.argtypes = [c_int64, c_int32, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p]
     library.tt_model_new.restype = c_int
     library.tt_model_new.argtypes = [c_char_p, c_int32, c_int32, c_int32, c_int32, POINTER(c_int64)]
+    library.tt_model_copy.restype = c_int
+    library.tt_model_copy.argtypes = [c_int64, POINTER(c_int64)]
     library.tt_model_set_options.restype = c_int
     library.tt_model_set_options.argtypes = [c_int64, c_char_p]
     library.tt_model_describe.restype = c_int
@@ -42,7 +46,9 @@ def declare(library: CDLL) -> None:
     library.tt_model_predict.restype = c_int
     library.tt_model_predict.argtypes = [c_int64, c_int64, c_int32, c_void_p, c_int64]
     library.tt_model_diagnose.restype = c_int
-    library.tt_model_diagnose.argtypes = [c_int64, c_int64, c_int32, c_int32, c_void_p, c_size_t, POINTER(c_size_t)]
+    library.tt_model_diagnose.argtypes = [
+        c_int64, c_int64, c_int32, c_int32, c_int32, c_void_p, c_size_t, POINTER(c_size_t),
+    ]
     library.tt_model_save.restype = c_int
     library.tt_model_save.argtypes = [c_int64, c_char_p, c_char_p]
     library.tt_model_load.restype = c_int

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from . import _library
-from ._arrays import Array, Data, Inputs, Part, address, array_of, inputs_of, numbers, refuse, unequal_lists
+from ._arrays import (Array, Data, Inputs, Part, address, array_of, inputs_of, names_array, numbers, refuse,
+                      unequal_lists)
 from ._history import History
 from ._parameters import Parameters
 from ._progress import Callback, Listener
 from ._weights import Weights
+
+
+# Beside what ends with _, and the model itself, what learning leaves behind.
+_LEARNED = ("_model", "_live", "_slots", "_waiting", "_one_target", "_flat_target", "_target_names", "_buffers",
+            "_stream_text", "_has_scales", "_made_for", "_numbers", "_names")
 
 
 class Estimator(Parameters, Weights):
@@ -48,18 +55,32 @@ class Estimator(Parameters, Weights):
         return 0 if self.vocabulary else self.n_features_in_
 
     def _make_model(self, options: str) -> None:
+        self._check_read(options)
         self._model: Any = _library.new_handle(_library.library().tt_model_new, options.encode(), self._reals(),
                                                self.vocabulary, self.n_outputs_, int(self._labels))
         self._has_scales = bool(self.standardise)
         if self._has_scales:
             _library.check(_library.library().tt_scales_begin(self._model.number))
+        self._made_for = self._engine_now()
         self._end_streams()
         if self.weights is not None:
-            try:
-                self.load_state_dict(self.weights)
-            except ValueError:
-                del self._model
-                raise
+            self.load_state_dict(self.weights)
+
+    def _check_read(self, options: str) -> None:
+        """Refuses what the parameter `options` has and nothing would read."""
+        if self.options:
+            keys = "\n".join(self.options)
+            _library.check(_library.library().tt_options_read(options.encode(), keys.encode()))
+
+    def _engine_now(self) -> tuple[Any, Any]:
+        return self.engine, self.threads
+
+    def _copy_with(self, options: str) -> _library.Handle:
+        """The library's model with other options; the one that is here, and its stream, stay as they are."""
+        self._check_read(options)
+        copy = _library.new_handle(_library.library().tt_model_copy, self._model.number)
+        _library.check(_library.library().tt_model_set_options(copy.number, options.encode()))
+        return copy
 
     def _begin_with_weights(self, features: int, outputs: int, one_target: bool) -> None:
         """Ready for predictions before anything was learned here."""
@@ -80,16 +101,29 @@ class Estimator(Parameters, Weights):
         result: dict[str, Any] = json.loads(_library.text(_library.library().tt_model_describe, self._model.number))
         return result
 
-    def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
-            delattr(self, name)
-        for name in ("_model", "_live", "_slots", "_waiting", "_one_target", "_flat_target", "_target_names",
-                     "_buffers", "_stream_text", "_has_scales"):
-            self.__dict__.pop(name, None)
+    def _learned(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items()
+                if name in _LEARNED or name.endswith("_") and not name.startswith("__")}
 
-    def _check_names(self, names: list[str] | None) -> None:
-        known = getattr(self, "feature_names_in_", None)
-        if names is None or known is None or list(known) == names:
+    def _forget(self) -> None:
+        for name in self._learned():
+            delattr(self, name)
+
+    @contextlib.contextmanager
+    def _all_or_nothing(self, failures: type[BaseException] = BaseException) -> Iterator[None]:
+        """What is refused, or fails, inside leaves what was learned as it was."""
+        before = self._learned()
+        try:
+            yield
+        except failures:
+            self._forget()
+            if "_model" in before:
+                self.__dict__.update(before)
+            raise
+
+    def _check_names(self, names: list[Any] | None) -> None:
+        known = list(getattr(self, "feature_names_in_", ()))
+        if names is None or not known or known == names:
             return
         unseen = [name for name in names if name not in known]
         missing = [name for name in known if name not in names]
@@ -108,7 +142,7 @@ class Estimator(Parameters, Weights):
         if first:
             self.n_features_in_ = features
             if inputs.names is not None:
-                self.feature_names_in_ = np.array(inputs.names, dtype=object)
+                self.feature_names_in_ = names_array(inputs.names)
             return inputs
         self._check_names(inputs.names)
         if features != self.n_features_in_:
@@ -145,9 +179,12 @@ class Estimator(Parameters, Weights):
         elif self._one_target == per_step:
             raise refuse(self._speaker, "the model was made for " + ("one target per sequence" if self._one_target
                          else "a target per step") + ", y has the other")
-        if not per_step:
-            return self._encode_all([np.asarray(part)[None] for part in parts], first)
-        return self._encode_all([np.asarray(part) for part in parts], first)
+        parts = [np.asarray(part) if per_step else np.asarray(part)[None] for part in parts]
+        widths = sorted({part.shape[1] for part in parts if part.ndim == 2})
+        if len(widths) > 1:
+            raise refuse(self._speaker, "all targets of y must have as many numbers, got "
+                         + ", ".join(map(str, widths[:10])))
+        return self._encode_all(parts, first)
 
     def _targets_of_recording(self, y: Any, steps: int, first: bool) -> list[Array]:
         if self.targets == "sequence" or not first and self._one_target:
@@ -187,44 +224,46 @@ class Estimator(Parameters, Weights):
             directory: Any = None, callbacks: Sequence[Callback] = (), verbose: int = 0) -> Any:
         """Trains from new weights. X is [steps, features], [sequences, steps, features] or a list of recordings; y has a
         target for each step, or one for each sequence. `validation` is (X, y); `directory` writes a run that the
-        command can resume."""
-        self._forget()
-        try:
-            return self._train(X, y, sample_weight, validation, directory, callbacks, verbose, False)
-        except BaseException:
-            if not self._is_fitted():
-                self._forget()
-            raise
+        command can resume. Where it is refused or fails, the model stays what it was."""
+        return self._train(X, y, sample_weight, validation, directory, callbacks, verbose, False)
 
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None,
                     callbacks: Sequence[Callback] = (), verbose: int = 0) -> Any:
-        """One pass over X from the weights as they are; the optimizer goes on, too."""
+        """One pass over X from the weights as they are; the optimizer goes on, too. Where it is refused or fails, the model
+        stays what it was."""
         return self._train(X, y, sample_weight, None, None, callbacks, verbose, True)
 
     def _train(self, X: Any, y: Any, sample_weight: Any, validation: Any, directory: Any,
                callbacks: Sequence[Callback], verbose: int, more: bool) -> Any:
-        self._check_parameters()
-        first = not self._is_fitted()
-        inputs = self._read_inputs(X, first)
-        targets = self._read_targets(y, inputs, first)
-        weights = self._read_weights(sample_weight, inputs)
-        parts = [Part(inputs.sequences, targets, weights)]
-        if validation is not None:
-            parts.append(self._validation_part(validation, inputs.recording))
-        longest = max(each.shape[0] for each in inputs.sequences)
-        options = self._fit_options(longest, inputs.recording, len(inputs.sequences), validation is not None,
-                                    1 if more else self.epochs)
-        try:
+        with self._all_or_nothing():
+            self._check_parameters()
+            if not more:
+                self._check_fit(validation is not None, directory is not None)
+                self._forget()
+            first = not self._is_fitted()
+            inputs = self._read_inputs(X, first)
+            parts = [Part(inputs.sequences, self._read_targets(y, inputs, first), self._read_weights(sample_weight, inputs))]
+            if validation is not None:
+                parts.append(self._validation_part(validation, inputs.recording))
+            longest = max(each.shape[0] for each in inputs.sequences)
+            options = self._fit_options(longest, inputs.recording, len(inputs.sequences), validation is not None,
+                                        1 if more else self.epochs)
             if first:
                 self._make_model(options)
             else:
-                self._set_options(options)
-            self._run(self._scaled_parts(parts), inputs.recording, directory, callbacks, verbose, more)
-        except (ValueError, MemoryError):
-            if first:
-                self._forget()
-            raise
+                self._go_on(options)
+            listener = Listener(callbacks, verbose, self._take_plan)
+            self._run(self._scaled_parts(parts), inputs.recording, directory, listener, more)
+        listener.raise_error()
         return self
+
+    def _go_on(self, options: str) -> None:
+        """With a copy, which takes the place of the model: until it has learned, that one is as it was, stream and scales
+        included."""
+        self._check_scales()
+        self._model = self._copy_with(options)
+        self._made_for = self._engine_now()
+        self._end_streams()
 
     def _validation_part(self, validation: Any, recording: bool) -> Part:
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
@@ -234,10 +273,8 @@ class Estimator(Parameters, Weights):
             raise refuse(self._speaker, "X and the validation's X must both be one recording, or both be sequences")
         return Part(inputs.sequences, self._read_targets(validation[1], inputs, False), [])
 
-    def _run(self, parts: list[Part], recording: bool, directory: Any, callbacks: Sequence[Callback], verbose: int,
-             more: bool) -> None:
+    def _run(self, parts: list[Part], recording: bool, directory: Any, listener: Listener, more: bool) -> None:
         data = self._data(parts, recording)
-        listener = Listener(callbacks, verbose, self._take_plan)
         folder = None if directory is None else os.fsencode(os.fspath(directory))
         with listener:
             status = _library.library().tt_model_fit(self._model.number, data.handle.number, folder, int(more),
@@ -245,8 +282,6 @@ class Estimator(Parameters, Weights):
         _library.check(status)
         self.history_ = History(listener.events)
         self.n_iter_ = listener.end["iteration"]
-        self._end_streams()
-        listener.raise_error()
 
     def _take_plan(self, plan: Mapping[str, Any]) -> None:
         """What is known before the first step."""
@@ -255,11 +290,6 @@ class Estimator(Parameters, Weights):
     def _data(self, parts: Sequence[Part], recording: bool) -> Data:
         shape = (self._reals(), self.vocabulary, self.n_outputs_, int(self._labels), int(self._one_target), int(recording))
         return Data(shape, parts, self.vocabulary, self._labels)
-
-    def _set_options(self, options: str) -> None:
-        self._check_scales()
-        _library.check(_library.library().tt_model_set_options(self._model.number, options.encode()))
-        self._end_streams()
 
     # ------------------------------------------------------------ scales
 
@@ -328,7 +358,10 @@ class Estimator(Parameters, Weights):
         rows = len(sequences) if self._one_target else sum(x.shape[0] for x in sequences)
         out = np.empty((rows, self.n_outputs_))
         library = _library.library()
-        _library.check(library.tt_model_predict(self._model.number, data.handle.number, 0, address(out), out.size))
+        # A stream takes up another engine with its next row; until then a copy of the model computes on it.
+        now = getattr(self, "_made_for", self._engine_now()) == self._engine_now()
+        model = self._model if now else self._copy_with(self._stream_options())
+        _library.check(library.tt_model_predict(model.number, data.handle.number, 0, address(out), out.size))
         if self.standardise and not self._labels:
             _library.check(library.tt_scales_undo(self._model.number, rows, address(out)))
         return out

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 from typing import Any, Sequence
 
 import numpy as np
 
 from . import _library
-from ._arrays import Array, Data, Part, address, numbers, refuse
+from ._arrays import Array, Data, Part, address, numbers, refuse, whole, whole_numbers
 from ._methods import Adam
 from ._settings import Settings, toml_text
 
@@ -21,12 +22,13 @@ class Model:
     def __init__(self, features: int, outputs: int, cell: str = "lstm", hidden: int | Sequence[int] = 32, layers: int = 1,
                  classes: bool = False, optimizer: Settings | None = None, seed: int = 1, engine: str = "cpu",
                  threads: int = 1) -> None:
-        self.features, self.outputs, self.classes = features, outputs, classes
+        self.features, self.outputs = whole(features, "model", "features", 1), whole(outputs, "model", "outputs", 1)
+        self.classes = classes
         chosen = optimizer if optimizer is not None else Adam()
         options = toml_text([("model.cell", cell), ("model.hidden", hidden), ("model.layers", layers),
                              *chosen._assignments(), ("train.seed", seed), ("run.engine", engine), ("run.threads", threads)])
-        self._handle = _library.new_handle(_library.library().tt_model_new, options.encode(), features, 0, outputs,
-                                           int(classes))
+        self._handle = _library.new_handle(_library.library().tt_model_new, options.encode(), self.features, 0,
+                                           self.outputs, int(classes))
         described = json.loads(_library.text(_library.library().tt_model_describe, self._handle.number))
         self.parameters: int = described["parameters"]
         self.state: int = described["state"]  # numbers of a row's state, S
@@ -42,25 +44,21 @@ class Window:
 
     def __init__(self, X: Any, y: Any, steps: int, start: Sequence[int], sequence: Sequence[int] | None = None,
                  weight: Any = None, reset: Any = None, classes: int = 0) -> None:
-        inputs = [numbers(x, "window", "X") for x in X]
+        classes = whole(classes, "window", "classes", 0)
+        inputs, targets = _sequences(X, y, classes > 0)
         labels = classes > 0
-        targets = [np.ascontiguousarray(t, dtype=np.int32) if labels else numbers(t, "window", "y") for t in y]
-        if not inputs or any(x.ndim != 2 for x in inputs):
-            raise refuse("window", "X must be [sequences, steps, features], or a list of recordings [steps, features]")
-        if [len(t) for t in targets] != [len(x) for x in inputs]:
-            raise refuse("window", "X and y must have as many sequences, and these as many steps")
-        targets = targets if labels else [t.reshape(len(t), -1) for t in targets]
-        self.steps, self.rows = steps, len(start)
+        self.steps, self.rows = whole(steps, "window", "steps", 1), len(start)
         outputs = classes if labels else targets[0].shape[1]
         self._data = Data((inputs[0].shape[1], 0, outputs, int(labels), 0, 0), [Part(inputs, targets, [])], 0, labels)
-        which = np.ascontiguousarray(np.zeros(self.rows) if sequence is None else sequence, dtype=np.int32)
-        begin = np.ascontiguousarray(start, dtype=np.int64)
+        first = np.zeros(self.rows, dtype=np.int32)
+        which = first if sequence is None else whole_numbers(sequence, np.int32, "window", "sequence")
+        begin = whole_numbers(start, np.int64, "window", "start")
         if which.shape != begin.shape:
             raise refuse("window", f"sequence and start must have as many rows, got {which.size} and {begin.size}")
         weights = self._entries(weight, np.float32, "weight")
-        resets = self._entries(reset, np.uint8, "reset")
+        resets = self._entries(None if reset is None else np.asarray(reset) != 0, np.uint8, "reset")
         self._handle = _library.new_handle(
-            _library.library().tt_window_new, self._data.handle.number, steps, self.rows, address(which), address(begin),
+            _library.library().tt_window_new, self._data.handle.number, self.steps, self.rows, address(which), address(begin),
             None if weights is None else address(weights), None if resets is None else address(resets))
 
     def __repr__(self) -> str:
@@ -73,6 +71,24 @@ class Window:
         if array.shape != (self.steps, self.rows):
             raise refuse("window", f"{name} must be [steps, rows] = [{self.steps}, {self.rows}], got shape {array.shape}")
         return array
+
+
+def _sequences(X: Any, y: Any, labels: bool) -> tuple[list[Array], list[Array]]:
+    """Inputs [steps, features], and labels [steps] or targets [steps, outputs]. The library takes their shapes as said."""
+    inputs = [numbers(x, "window", "X") for x in X]
+    if not inputs or any(x.ndim != 2 for x in inputs):
+        raise refuse("window", "X must be [sequences, steps, features], or a list of recordings [steps, features]")
+    targets = [whole_numbers(t, np.int32, "window", "y") if labels else numbers(t, "window", "y") for t in y]
+    if [t.shape[:1] for t in targets] != [x.shape[:1] for x in inputs]:
+        raise refuse("window", "X and y must have as many sequences, and these as many steps")
+    if labels and any(t.ndim != 1 for t in targets):
+        raise refuse("window", "y must have one label for each step")
+    targets = targets if labels else [t.reshape(len(t), -1) for t in targets]
+    for name, what, arrays in (("X", "features", inputs), ("y", "numbers for a target", [] if labels else targets)):
+        widths = sorted({each.shape[1] for each in arrays})
+        if len(widths) > 1:
+            raise refuse("window", f"all sequences of {name} must have as many {what}, got {', '.join(map(str, widths))}")
+    return inputs, targets
 
 
 class Buffer:
@@ -112,30 +128,36 @@ class Engine:
 
     def buffer(self, *shape: int) -> Buffer:
         """A buffer of zeros."""
+        sizes = tuple(whole(size, "engine", "a side of a buffer", 0, 2**63 - 1) for size in shape)
+        count = whole(math.prod(sizes), "engine", "the numbers of a buffer", 0, 2**63 - 1)
         number = ctypes.c_int32()
-        _library.check(_library.library().tt_engine_buffer(self._handle.number, int(np.prod(shape)), ctypes.byref(number)))
-        return Buffer(self, number.value, shape)
+        _library.check(_library.library().tt_engine_buffer(self._handle.number, count, ctypes.byref(number)))
+        return Buffer(self, number.value, sizes)
 
     def unroll(self, window: Window, initial_state: Buffer | None = None, final_state: Buffer | None = None,
                losses: Buffer | None = None, loss_sum: Buffer | None = None, predictions: Buffer | None = None,
                training: bool = True) -> None:
         """Runs a window and keeps its tape. States are [rows, S], losses [steps, rows], loss_sum [1] is added to."""
         _library.check(_library.library().tt_engine_unroll(
-            self._handle.number, window._handle.number, int(training), _number(initial_state), _number(final_state),
-            _number(losses), _number(loss_sum), _number(predictions)))
+            self._handle.number, window._handle.number, int(training), self._number(initial_state),
+            self._number(final_state), self._number(losses), self._number(loss_sum), self._number(predictions)))
 
     def pull_back(self, gradient: Buffer | None = None, add: bool = False, end_cotangent: Buffer | None = None,
                   initial_cotangent: Buffer | None = None) -> None:
         """The gradient of the window that was unrolled last: a sum over steps and rows."""
         _library.check(_library.library().tt_engine_pull_back(
-            self._handle.number, (gradient or self.gradient).number, int(add), _number(end_cotangent),
-            _number(initial_cotangent)))
+            self._handle.number, self._number(gradient or self.gradient), int(add), self._number(end_cotangent),
+            self._number(initial_cotangent)))
 
     def apply_update(self, rate: float, scale: float = 1.0, gradient: Buffer | None = None) -> None:
         """One step of the optimizer, with `scale` times the gradient."""
-        _library.check(_library.library().tt_engine_update(self._handle.number, (gradient or self.gradient).number, rate,
-                                                           scale))
+        _library.check(_library.library().tt_engine_update(
+            self._handle.number, self._number(gradient or self.gradient), rate, scale))
 
-
-def _number(buffer: Buffer | None) -> int:
-    return -1 if buffer is None else buffer.number
+    def _number(self, buffer: Buffer | None) -> int:
+        """Buffers are numbered by their engines, so that the number of another's would be a buffer here, too."""
+        if buffer is None:
+            return -1
+        if buffer._engine is not self:
+            raise refuse("engine", f"{buffer!r} belongs to another engine")
+        return buffer.number

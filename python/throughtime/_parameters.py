@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import inspect
 import math
@@ -10,9 +11,9 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import _river
-from ._arrays import refuse
+from ._arrays import refuse, whole
 from ._methods import TBPTT, Adam
+from ._river import OfRiver
 from ._settings import Settings, plain, toml_text
 
 _SHORT_FIT = 20  # K of the default method on arrays
@@ -20,8 +21,17 @@ _SHORT_STREAM = 10  # and on streams
 _WHOLE = {"batch": 1, "window": 1, "patience": 0}  # and the least that they can be
 _TARGETS = ("auto", "step", "sequence")
 _OF_FIT = ("train.epochs", "train.batch", "train.patience")  # parameters that a stream does not read
-_OF_VALIDATIONS = ("train.best_by", "train.evaluate_every", "train.evaluate_batches")  # which streams have none of
-_OF_STREAMS = ("stream.anchor", "stream.scaling", "stream.scale_memory", "stream.scale_rows")
+_OF_VALIDATIONS = ("train.best_by", "train.evaluate_every")  # which streams have none of
+_OF_SCALES = ("stream.scaling", "stream.scale_memory", "stream.scale_rows")
+_OF_STREAMS = ("stream.anchor", *_OF_SCALES)
+_OF_DIRECTORIES = "run.checkpoint_every"
+_OF_NOTHING = {  # read elsewhere, and what there is here instead
+    "train.iterations": "the parameter epochs says how long a training is",
+    "train.evaluate_batches": "a validation is on all of its data",
+    "run.directory": "fit has the argument directory",
+    "run.name": "a run is called as its directory",
+    "run.rank_timeout": "one process trains",
+}
 
 DOCUMENTATION = """
     cell, hidden, layers: the model, as `model.cell`, `model.hidden` and `model.layers` of docs/options.md
@@ -40,12 +50,11 @@ DOCUMENTATION = """
 """
 
 
-class Parameters:
+class Parameters(OfRiver):
     """What an estimator is constructed with."""
 
     _labels = False
     _speaker = "throughtime"
-    _river_kind = ""
 
     def __init__(self, cell: str | Sequence[str] = "lstm", hidden: int | Sequence[int] = 32, layers: int = 1,
                  learner: Settings | None = None, optimizer: Settings | None = None, epochs: float = 10, batch: int = 16,
@@ -53,7 +62,6 @@ class Parameters:
                  standardise: bool = False, dropout: float = 0.0, vocabulary: int = 0, streams: int = 1, seed: int = 1,
                  engine: str = "cpu", threads: int = 0, options: Mapping[str, Any] | None = None,
                  weights: Mapping[str, Any] | None = None) -> None:
-        _river.register(type(self))
         self.cell = cell
         self.hidden = hidden
         self.layers = layers
@@ -90,8 +98,9 @@ class Parameters:
         return params
 
     def set_params(self, **params: Any) -> Any:
-        """Also parts of a method or an optimizer: learner__alpha=0.5."""
+        """Also parts of a method or an optimizer: learner__alpha=0.5. All of them, or where one is refused, none."""
         nested: dict[str, dict[str, Any]] = {}
+        own: dict[str, Any] = {}
         known = list(self._defaults())
         for name, value in params.items():
             head, _, rest = name.partition("__")
@@ -101,12 +110,16 @@ class Parameters:
             if rest:
                 nested.setdefault(head, {})[rest] = value
             else:
-                setattr(self, head, value)
+                own[head] = value
+        owners = {head: own.get(head, getattr(self, head)) for head in nested}
         for head, values in nested.items():
-            owner = getattr(self, head)
-            if not isinstance(owner, Settings):
+            if not isinstance(owners[head], Settings):
                 raise refuse(self._speaker, f"there is no {head} whose {next(iter(values))} could be set; give one first")
-            owner.set_params(**values)
+            copy.copy(owners[head]).set_params(**values)  # refuses what cannot be
+        for head, values in nested.items():
+            owners[head].set_params(**values)
+        for head, value in own.items():
+            setattr(self, head, value)
         return self
 
     def _check_parameters(self) -> None:
@@ -115,6 +128,8 @@ class Parameters:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
                 raise refuse(self._speaker, f"{name} must be a whole number of at least {least}, got {value!r}")
+        if self.vocabulary != -1:  # the library refuses any below 0
+            whole(self.vocabulary, self._speaker, "vocabulary", 0)
         epochs = self.epochs
         if isinstance(epochs, bool) or not isinstance(epochs, (int, float, np.number)) or not 0 < epochs < math.inf:
             raise refuse(self._speaker, f"epochs must be a number above 0, got {epochs!r}")
@@ -164,10 +179,23 @@ class Parameters:
                 raise refuse(self._speaker, f"options: {key} belongs to the object that is the parameter {key.split('.')[0]}")
             if key.startswith("task.") or key.startswith("stream.") and key not in _OF_STREAMS:
                 raise refuse(self._speaker, f"options: {key} is for files that the command reads; nothing here reads it")
+            if key in _OF_NOTHING:
+                raise refuse(self._speaker, f"options: nothing here reads {key}; {_OF_NOTHING[key]}")
+            if key in _OF_SCALES and not self.standardise:
+                raise refuse(self._speaker, f"options: {key} is about the scales of standardise=True")
         return toml_text({**own, **usual, **options}.items())
 
-    def _fit_options(self, steps: int, recording: bool, sequences: int, validated: bool, epochs: float) -> str:
-        learner = self.learner
+    def _check_fit(self, validated: bool, recorded: bool) -> None:
+        """What a fit would pass over."""
+        if self.patience and not validated:
+            raise refuse(self._speaker, "patience waits for validations: give fit validation=(X, y), or set patience=0")
+        if _OF_DIRECTORIES in (self.options or {}) and not recorded:
+            raise refuse(self._speaker, f"options: {_OF_DIRECTORIES} is for a run directory: give fit directory=...")
+
+    def _fit_options(self, steps: int, recording: bool, sequences: int, validated: bool, epochs: float,
+                     streams: bool = False) -> str:
+        """`streams`: with the method that they would have."""
+        learner = self._stream_learner() if streams else self.learner
         if learner is None:
             learner = TBPTT(preset="plain", truncation=min(_SHORT_FIT, min(self.window, steps) if recording else steps))
         batch = min(self.batch, max(1, steps // self.window)) if recording else min(self.batch, sequences)
@@ -180,9 +208,11 @@ class Parameters:
             usual["train.evaluate_every"] = per_epoch
         return self._with_options(assignments, usual)
 
+    def _stream_learner(self) -> Settings:
+        return self.learner if self.learner is not None else TBPTT(preset="original", truncation=_SHORT_STREAM)
+
     def _stream_options(self) -> str:
-        learner = self.learner if self.learner is not None else TBPTT(preset="original", truncation=_SHORT_STREAM)
-        return self._with_options(self._assignments(learner), {}, without=_OF_VALIDATIONS)
+        return self._with_options(self._assignments(self._stream_learner()), {}, without=_OF_VALIDATIONS)
 
     # ------------------------------------------------------------ for people
 

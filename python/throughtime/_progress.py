@@ -9,6 +9,7 @@ import threading
 from typing import Any, Callable, Sequence
 
 from . import _declarations as declarations
+from ._arrays import refuse
 
 Callback = Callable[[dict[str, Any]], Any]
 
@@ -23,6 +24,8 @@ class Listener:
         self._begin = begin
         self.end: dict[str, Any] = {}
         self.error: BaseException | None = None
+        if not isinstance(callbacks, (list, tuple)) or not all(callable(each) for each in callbacks):
+            raise refuse("callbacks", f"they must be a list of functions, got {callbacks!r}")
         self._callbacks = list(callbacks)
         self._shower = _shower() if verbose else None
         if self._shower is not None:
@@ -93,6 +96,7 @@ class _Bar:
             self._bar.update(event["iteration"] - self._bar.n)
 
     def close(self) -> None:
+        """However the run ended: one that failed tells of no end."""
         if self._bar is not None:
             self._bar.close()
 

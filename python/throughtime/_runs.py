@@ -10,16 +10,24 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import _library
-from ._arrays import Part, refuse
+from ._arrays import Part, refuse, whole
+from ._estimator import Estimator
 from ._history import History
 from ._plots import draw_diagnosis
 from ._progress import Callback, Listener
 from ._settings import plain, toml
 
 
-def assignments_of(options: Mapping[str, Any]) -> list[str]:
+def assignments_of(options: Mapping[str, Any], speaker: str) -> list[str]:
     """train__seed=2 as --set has it: train.seed=2."""
-    return [f"{key.replace('__', '.')}={toml(value)}" for key, value in options.items()]
+    assignments = []
+    for name, value in options.items():
+        key = name.replace("__", ".")
+        try:
+            assignments.append(f"{key}={toml(value)}")
+        except ValueError as error:
+            raise refuse(speaker, f"{key}: {error}") from None
+    return assignments
 
 
 def plain_dict(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,12 +45,19 @@ class Run:
     @property
     def config(self) -> str:
         """The whole configuration as text."""
-        return (self.path / "config.toml").read_text()
+        return (self.path / "config.toml").read_text(encoding="utf-8")
 
     @property
     def metrics(self) -> History:
-        lines = (self.path / "metrics.jsonl").read_text().splitlines() if (self.path / "metrics.jsonl").exists() else []
-        events = [json.loads(line) for line in lines]
+        """What is there so far: a run may be writing the last line."""
+        path = self.path / "metrics.jsonl"
+        content = path.read_bytes() if path.exists() else b""
+        events = []
+        for number, line in enumerate(content.split(b"\n")[:-1], 1):
+            try:
+                events.append(json.loads(line))
+            except ValueError as error:
+                raise refuse("run", f"{path}, line {number} cannot be read: {error}") from error
         position = "rows" if events and "iteration" not in events[0] else "iteration"
         return History(events, position)
 
@@ -52,15 +67,16 @@ class Run:
         path = self.path / "result.json"
         if not path.exists():
             return None
-        result: dict[str, Any] = json.loads(path.read_text())
+        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return result
 
     def evaluate(self, split: str = "test", best: bool | None = None, dynamic: bool | Mapping[str, Any] = False,
                  **options: Any) -> dict[str, Any]:
         """`throughtime evaluate --json`: loss and metrics on a split, "train", "validation" or "test". `best`: True takes the
-        weights that validation chose, False the last ones, None the first where there are any. `dynamic` goes on learning on the way: True, or a dict with settings
-        (rate, decay, epsilon, scaling, segment, columns, tune). `options` say where files lie now: task__data=FOLDER."""
-        request: dict[str, Any] = {"split": split, "set": assignments_of(options)}
+        weights that validation chose, False the last ones, None the first where there are any. `dynamic` goes on learning
+        on the way: True, or a dict with settings (rate, decay, epsilon, scaling, segment, columns, tune). `options` say
+        where files lie now: task__data=FOLDER."""
+        request: dict[str, Any] = {"split": split, "set": assignments_of(options, "evaluate")}
         if best is not None:
             request["best"] = bool(best)
         if dynamic is not False:
@@ -80,7 +96,7 @@ def train(config: Any, callbacks: Sequence[Callback] = (), verbose: int = 0, **o
     """`throughtime train CONFIG`: trains a configuration file into its run directory. `options` are --set, with two
     underscores for a dot: train__seed=2."""
     listener = Listener(callbacks, verbose)
-    assignments = "\n".join(assignments_of(options))
+    assignments = "\n".join(assignments_of(options, "train"))
     with listener:
         directory = _library.text(_library.library().tt_train, os.fsencode(os.fspath(config)), assignments.encode(),
                                   listener.function, None)
@@ -114,12 +130,21 @@ class Diagnosis:
         return f"Diagnosis(beta={self.beta}, truncation for a bias of 0.1: {self.truncation(0.1)})"
 
 
-def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1) -> Diagnosis:
-    """How far back the gradients of a fitted model reach on that data (docs/diagnose.md)."""
+def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1, burn_in: int = -1) -> Diagnosis:
+    """How far back the gradients of a fitted model reach on that data (docs/diagnose.md): at `positions` random places, up
+    to `lags` steps, after `burn_in` steps from the zero state. -1: as the model's parameters say now, and where these say
+    nothing, batch places, lags up to 100 or what a sequence has, 20 steps of burn-in."""
+    if not isinstance(model, Estimator):
+        raise refuse("diagnose", f"the model must be a Regressor or a Classifier, got a {type(model).__name__}")
     model._require_fitted()
+    model._check_scales()
+    asked = [whole(value, "diagnose", name, -1)
+             for name, value in (("positions", positions), ("lags", lags), ("burn_in", burn_in))]
     inputs = model._read_inputs(X, False)
     targets = model._read_targets(y, inputs, False)
     data = model._data([model._scaled_part(Part(inputs.sequences, targets, []))], inputs.recording)
-    text = _library.text(_library.library().tt_model_diagnose, model._model.number, data.handle.number, positions, lags,
-                         room=1 << 22)
+    longest = max(each.shape[0] for each in inputs.sequences)
+    options = model._fit_options(longest, inputs.recording, len(inputs.sequences), False, 1, model._live)
+    asked_for = model._copy_with(options)
+    text = _library.text(_library.library().tt_model_diagnose, asked_for.number, data.handle.number, *asked, room=1 << 22)
     return Diagnosis(json.loads(text))

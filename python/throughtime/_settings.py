@@ -76,11 +76,17 @@ class Settings:
         return {name: getattr(self, name) for name in self._fields}
 
     def set_params(self, **params: Any) -> Settings:
-        for name, value in params.items():
-            if name not in self._fields:
-                raise ValueError(f"[{self._name}] there is no option '{name}'; known: {', '.join(self._fields)}")
-            setattr(self, name, value)
-        self._check()
+        """All of them, or where one is refused, none."""
+        before = self.get_params()
+        try:
+            for name, value in params.items():
+                if name not in self._fields:
+                    raise ValueError(f"[{self._name}] there is no option '{name}'; known: {', '.join(self._fields)}")
+                setattr(self, name, value)
+            self._check()
+        except ValueError:
+            vars(self).update(before)
+            raise
         return self
 
     def _check(self) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import operator
+import collections
+import contextlib
 from ctypes import addressof, byref, c_double, c_int64
 from typing import Any, Mapping
 
 import numpy as np
 
 from . import _library
-from ._arrays import Array, StepBuffer, address, array_of, as_array, as_row, names_of, numbers, refuse, tokens_of
+from ._arrays import (Array, StepBuffer, address, array_of, as_array, as_row, names_array, names_of, numbers, refuse,
+                      tokens_of, whole)
 from ._estimator import Estimator
 
 _ROWS_OF_A_CALL = 50_000  # between them Ctrl-C is heard
+_MOST_WAITING = 10_000  # rows of a stream whose answers are not known: memory stays constant
 
 
 class _Buffers:
@@ -43,14 +46,18 @@ class StreamEstimator(Estimator):
             self._check_parameters()
             self._forget()
             x = as_row(x)
-            names = list(x) if isinstance(x, Mapping) else None
             self.n_features_in_ = 1 if self.vocabulary else self._width(x)
-            if names is not None and all(isinstance(name, str) for name in names):
-                self.feature_names_in_ = np.array(names, dtype=object)
+            if isinstance(x, Mapping):
+                self.feature_names_in_ = names_array(list(x))
             self._one_target = False
             self._learn_target(y)
             self._make_model(self._stream_options())
         self._settle()
+
+    def _first_row(self) -> Any:
+        """For what begins a stream, or takes up other parameters: a row that is refused there has done neither. Ctrl-C
+        is no refusal: what was learnt is kept."""
+        return contextlib.nullcontext() if "_buffers" in self.__dict__ else self._all_or_nothing(Exception)
 
     def _settle(self) -> None:
         """The stream begins, or goes on: with its state where the parameters say what they said before. Until something
@@ -60,12 +67,12 @@ class StreamEstimator(Estimator):
         self._check_scales()
         options = self._stream_options()
         if not self._live or options != getattr(self, "_stream_text", options):
-            self._set_options(options)
+            self._go_on(options)
         self._live = True
         self._stream_text = options
         self._buffers = _Buffers(self._reals(), self.n_outputs_)
-        names = getattr(self, "feature_names_in_", None)
-        self._names = None if names is None else list(names)
+        # Columns that have no names are called by their numbers.
+        self._names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
 
     def set_params(self, **params: Any) -> Any:
         """Also parts of a method or an optimizer: learner__alpha=0.5. A stream takes it up with its next row, and begins
@@ -86,21 +93,38 @@ class StreamEstimator(Estimator):
     def _learn_target(self, y: Any) -> None:
         raise NotImplementedError
 
-    def _slot(self, stream: Any) -> int:
-        """The slot of a stream; a new one takes a free slot, else that of the stream that has been silent longest."""
+    def _slot(self, stream: Any, token: int, target: int | None = None) -> int:
+        """The slot of a stream whose row is in the buffers."""
         slots = self._slots
         if stream is None and len(slots) == 1 and None in slots:
             return slots[None]
         slot = self._known_slot(stream)
         if slot is None:
-            slot = self._free_slot()
+            self._check_row(token, target)
+            slot = self._new_slot()
         else:
             del slots[stream]
-        if slot is None:
-            slot = slots.pop(next(iter(slots)))
-            _library.check(_library.library().tt_stream_reset(self._model.number, slot))
         slots[stream] = slot  # the last one spoke last
         return slot
+
+    def _new_slot(self) -> int:
+        """A free one, else that of the stream that has been silent longest, which ends: nobody can answer its rows any
+        more."""
+        slot = self._free_slot()
+        if slot is None:
+            silent = next(iter(self._slots))
+            slot = self._slots[silent]
+            _library.check(_library.library().tt_stream_reset(self._model.number, slot))
+            del self._slots[silent]
+            self._waiting.pop(silent, None)
+        return slot
+
+    def _check_row(self, token: int, target: int | None) -> None:
+        """Refuses a row that could not be learned from, before it takes a place; a look changes nothing."""
+        buffers = self._buffers
+        _library.check(buffers.predict(self._model.number, 0, buffers.x.address, token, buffers.answer_address))
+        if target is not None and not np.isfinite(buffers.y.array).all():
+            raise refuse(self._speaker, "targets must be finite numbers")
 
     def _known_slot(self, stream: Any) -> int | None:
         try:
@@ -121,19 +145,18 @@ class StreamEstimator(Estimator):
             return -1
         if type(x) is dict or isinstance(x, Mapping):
             names = self._names
-            if names is None or len(x) != len(names):
-                self._check_names(list(x))
-                raise refuse(self._speaker, f"a row has {self.n_features_in_} numbers without names, got {len(x)} with names")
+            if len(x) != len(names):
+                raise self._other_names(x)
             try:
                 buffer.numbers[:] = [x[name] for name in names]
             except KeyError:
-                self._check_names(list(x))
-            except TypeError as error:
+                raise self._other_names(x) from None
+            except (TypeError, OverflowError) as error:
                 raise refuse(self._speaker, f"a row must hold numbers, got {x!r}") from error
             return -1
         if type(x) is not np.ndarray:
             row = as_row(x)
-            if row is not x and self._names is not None:
+            if row is not x and hasattr(self, "feature_names_in_"):
                 return self._put(row)
             x = as_array(x)
         if x.size != buffer.width or x.ndim > 1:
@@ -142,18 +165,19 @@ class StreamEstimator(Estimator):
         self._fill(buffer, x, "a row must hold numbers")
         return -1
 
+    def _other_names(self, x: Mapping[Any, Any]) -> ValueError:
+        self._check_names(list(x))
+        return refuse(self._speaker, f"a row has {self.n_features_in_} numbers without names, got {len(x)} with names")
+
     def _token(self, x: Any) -> int:
-        try:
-            return operator.index(x)
-        except TypeError as error:
-            raise refuse(self._speaker, f"a token must be a whole number, got {x!r}") from error
+        return whole(x, self._speaker, "a token", -2**31)
 
     def _fill(self, buffer: StepBuffer, values: Any, what: str) -> None:
         try:
             if np.iscomplexobj(values):
                 raise TypeError("complex numbers are not known here")
             buffer.array[:] = values
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise refuse(self._speaker, f"{what}, got {values!r}") from error
 
     def _put_target(self, y: Any) -> tuple[int | None, int]:
@@ -170,14 +194,16 @@ class StreamEstimator(Estimator):
         if not self._is_fitted():
             return False
         if "_buffers" not in self.__dict__:
-            self._begin(x, None)
+            with self._first_row():
+                self._begin(x, None)
+                return self._look(x, stream)
         token = self._put(x)
         slot = self._known_slot(stream)
         if slot is None:
             slot = self._free_slot()
         buffers = self._buffers
         if slot is None:  # this stream would take the place of another, which it does when it learns
-            row = buffers.x.array if token < 0 else np.array(token, dtype=np.int32)
+            row = np.array(token, dtype=np.int32) if self.vocabulary else buffers.x.array
             buffers.answer[:] = self._from_zero([row[None].copy()], False)[0]
             return True
         status = buffers.predict(self._model.number, slot, buffers.x.address, token, buffers.answer_address)
@@ -187,14 +213,26 @@ class StreamEstimator(Estimator):
 
     def _observe(self, x: Any, y: Any, stream: Any) -> None:
         if "_buffers" not in self.__dict__:
-            self._begin(x, y)
+            with self._first_row():
+                self._begin(x, y)
+                self._observe(x, y, stream)
+            return
+        if self._waiting:
+            self._require_told(stream)
         token = self._put(x)
         target, label = self._put_target(y)
         buffers = self._buffers
-        status = buffers.observe(self._model.number, self._slot(stream), buffers.x.address, token, target, label,
-                                 buffers.answer_address)
+        status = buffers.observe(self._model.number, self._slot(stream, token, target), buffers.x.address, token, target,
+                                 label, buffers.answer_address)
         if status:
             _library.check(status)
+
+    def _require_told(self, stream: Any) -> None:
+        """Rows are learned in their order."""
+        waiting = len(self._waiting.get(stream, ())) if self._known_slot(stream) is not None else 0
+        if waiting:
+            raise refuse(self._speaker, f"{waiting} row{'s' if waiting > 1 else ''} of the stream must be answered before the "
+                         "next one is learned: tell(y), or tell(None) where nobody knows")
 
     def learn_one(self, x: Any, y: Any, stream: Any = None) -> Any:
         """Learns from one row, after those before it. y None: the answer is not known, and the state moves on."""
@@ -213,6 +251,10 @@ class StreamEstimator(Estimator):
 
     def observe_many(self, X: Any, y: Any, stream: Any = None) -> Any:
         """observe for the rows of X [rows, features], in one call. y None: nobody knows the answers."""
+        with self._first_row():
+            return self._observe_rows(X, y, stream)
+
+    def _observe_rows(self, X: Any, y: Any, stream: Any) -> Any:
         names = names_of(X)
         rows = array_of(X, self._speaker, "X")
         if rows.ndim == 0 or len(rows) == 0:
@@ -226,6 +268,8 @@ class StreamEstimator(Estimator):
         target = None if y is None else self._encode_all([array_of(y, self._speaker, "y")], False)[0]
         if target is not None and len(target) != len(x):
             raise refuse(self._speaker, f"X and y must have as many rows, got {len(x)} and {len(target)}")
+        if self._waiting:
+            self._require_told(stream)
         out = np.empty((len(x), self.n_outputs_))
         for first in range(0, len(x), _ROWS_OF_A_CALL):
             part = slice(first, first + _ROWS_OF_A_CALL)
@@ -234,8 +278,11 @@ class StreamEstimator(Estimator):
 
     def _observe_part(self, x: Array, target: Array | None, out: Array, stream: Any) -> None:
         inputs, targets = address(x), None if target is None else address(target)
+        if not self.vocabulary:
+            self._buffers.x.array[:] = x[0]
+        slot = self._slot(stream, int(x[0]) if self.vocabulary else -1)
         _library.check(_library.library().tt_stream_observe_many(
-            self._model.number, self._slot(stream), len(x), None if self.vocabulary else inputs,
+            self._model.number, slot, len(x), None if self.vocabulary else inputs,
             inputs if self.vocabulary else None, None if self._labels else targets, targets if self._labels else None,
             address(out)))
 
@@ -245,6 +292,9 @@ class StreamEstimator(Estimator):
             tokens = tokens_of(rows, self._speaker)
             if tokens.ndim != 1:
                 raise refuse(self._speaker, f"X must be [rows] of tokens, got shape {tokens.shape}")
+            wrong = tokens[(tokens < 0) | (tokens >= self.vocabulary)]
+            if wrong.size:  # else the rows before it would be learned
+                raise refuse(self._speaker, f"a token must be between 0 and {self.vocabulary - 1}, got {wrong[0]}")
             return tokens
         x = numbers(rows, self._speaker, "X")
         if x.ndim != 2 or x.shape[1] != self.n_features_in_:
@@ -254,8 +304,12 @@ class StreamEstimator(Estimator):
     def _forecast(self, rows: Array) -> Array:
         """Answers [rows, outputs], each of which is the beginning of the row after it."""
         self._settle()
+        slot = self._known_slot(None)
+        slot = self._free_slot() if slot is None else slot
+        if slot is None:
+            raise refuse(self._speaker, "all places are taken by streams that have names")
         out = np.empty((len(rows), self.n_outputs_))
-        _library.check(_library.library().tt_stream_forecast(self._model.number, self._slot(None), len(rows), address(rows),
+        _library.check(_library.library().tt_stream_forecast(self._model.number, slot, len(rows), address(rows),
                                                              address(out)))
         return out
 
@@ -264,31 +318,38 @@ class StreamEstimator(Estimator):
     def ask(self, x: Any, stream: Any = None) -> Any:
         """The prediction for a row whose answer comes later: the state moves on, the row waits for `tell`."""
         self._require_fitted()
-        self._settle()
+        if "_buffers" not in self.__dict__:
+            with self._first_row():
+                self._settle()
+                return self.ask(x, stream)
+        if self._known_slot(stream) is not None and len(self._waiting.get(stream, ())) >= _MOST_WAITING:
+            raise refuse(self._speaker, f"{_MOST_WAITING} rows of the stream wait for their answers, and no more can: "
+                         "tell(y), or tell(None) where nobody knows")
         token = self._put(x)
-        slot = self._slot(stream)
+        slot = self._slot(stream, token)
         buffers = self._buffers
         _library.check(_library.library().tt_stream_advance(self._model.number, slot, buffers.x.address, token,
                                                             buffers.answer_address))
-        self._waiting.append((stream, buffers.x.array.copy(), token))
+        self._waiting.setdefault(stream, collections.deque()).append((buffers.x.array.copy(), token))
         return self._answer()
 
     def tell(self, y: Any, stream: Any = None) -> Any:
         """The answer to the oldest row of the stream that waits for one."""
         if self._is_fitted():
             self._settle()
-        waiting = getattr(self, "_waiting", [])
-        for i, (whose, x, token) in enumerate(waiting):
-            if whose == stream:
-                break
-        else:
+        known = self._is_fitted() and self._known_slot(stream) is not None
+        waiting = self._waiting.get(stream) if known else None
+        if waiting is None:
             raise refuse(self._speaker, "no row waits for its answer; ask puts one there")
+        x, token = waiting[0]
         if not self.vocabulary:
             self._buffers.x.array[:] = x
         target, label = self._put_target(y)
-        _library.check(_library.library().tt_stream_learn(self._model.number, self._slot(stream), self._buffers.x.address,
-                                                          token, target, label))
-        del waiting[i]
+        _library.check(_library.library().tt_stream_learn(self._model.number, self._slot(stream, token),
+                                                          self._buffers.x.address, token, target, label))
+        waiting.popleft()
+        if not waiting:
+            del self._waiting[stream]
         return self
 
     # ------------------------------------------------------------ ends
@@ -297,7 +358,7 @@ class StreamEstimator(Estimator):
         """The stream ends: its next row begins another one, from the zero state. The weights stay."""
         if self._is_fitted() and self._live and self._known_slot(stream) is not None:
             _library.check(_library.library().tt_stream_reset(self._model.number, self._slots.pop(stream)))
-            self._waiting = [each for each in self._waiting if each[0] != stream]
+            self._waiting.pop(stream, None)
         return self
 
     @property
@@ -309,6 +370,13 @@ class StreamEstimator(Estimator):
     def stream_memory_(self) -> int:
         """Bytes of the tapes of the streams' method: constant, however long they are."""
         return self._facts()[1]
+
+    @property
+    def _raw_memory_usage(self) -> int:
+        """Bytes that river's evaluation shows: those of the weights, and of the streams' method."""
+        if not self._is_fitted():
+            return 0
+        return int(self._describe()["parameters"]) * 8 + (self._facts()[1] if self._live else 0)
 
     def _facts(self) -> tuple[int, int]:
         if not (self._is_fitted() and self._live):

@@ -22,12 +22,13 @@ class Weights:
     _model: Any
     _live: bool  # whether the library's model has streams
     _slots: dict[Any, int]  # of each stream its place there
-    _waiting: list[Any]  # rows that wait for their answers
+    _waiting: dict[Any, Any]  # of each stream the rows that wait for their answers
+    _made_for: tuple[Any, Any]  # the engine and the threads that the library's model computes with
 
     # Fitted state that pickles and files keep, beside the model itself.
     _kept = ("n_features_in_", "feature_names_in_", "n_outputs_", "memory_", "history_", "classes_", "n_iter_",
              "_one_target", "_flat_target", "_target_names", "_slots", "_waiting", "_numbers", "_stream_text",
-             "_has_scales")
+             "_has_scales", "_made_for")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         raise NotImplementedError
@@ -100,7 +101,7 @@ class Weights:
     def _end_streams(self) -> None:
         self._live = False
         self._slots = {}
-        self._waiting = []
+        self._waiting = {}
         self.__dict__.pop("_buffers", None)
 
     def to_torch(self, rnn: Any, head: Any = None, embedding: Any = None) -> None:

@@ -12,7 +12,9 @@ namespace {
 /// What a fit does with a model before and after the run.
 class Fit {
  public:
-  Fit(ModelObject& model, bool go_on, bool keep_best) : model_(model), go_on_(go_on), keep_best_(keep_best) {}
+  Fit(ModelObject& model, bool go_on, bool keep_best) : model_(model), keep_best_(keep_best) {
+    if (go_on) memory_ = model.memory();
+  }
 
   RunHooks hooks() {
     return {
@@ -23,17 +25,19 @@ class Fit {
 
  private:
   void restore(Trainer& trainer) const {
-    if (go_on_ && model_.memory) model_.memory->restore(trainer, trainer.config());
+    if (memory_) memory_->restore(trainer, trainer.config());
   }
 
+  /// Only now do streams end: a run that failed has changed nothing.
   void take(Trainer& trainer) const {
     const Buffer best = keep_best_ ? trainer.best_parameters() : Buffer{};
     model_.set_parameters(trainer.engine().Engine::read(best ? best : trainer.evaluated_parameters()));
-    if (!best) model_.memory = Memory::of(trainer, trainer.config());  // else it belongs to the last weights
+    if (!best) model_.remember(Memory::of(trainer, trainer.config()));  // else it belongs to the last weights
   }
 
   ModelObject& model_;
-  bool go_on_, keep_best_;
+  bool keep_best_;
+  std::optional<Memory> memory_;  // what the training goes on with
 };
 
 RunConfig config_for(ModelObject& model, std::int64_t data) {
@@ -54,6 +58,11 @@ void record_in(RunConfig& config, const Interface& interface, const std::string&
   config.task.arrays.vocabulary = interface.vocabulary;
 }
 
+/// A number, or -1: as the options say.
+void require_or_open(const char* name, std::int32_t value) {
+  if (value < -1) refuse("c", "{} must be at least 0, or -1 for what the options say, got {}", name, value);
+}
+
 }  // namespace
 }  // namespace throughtime::c
 
@@ -68,18 +77,20 @@ int tt_model_fit(int64_t model, int64_t data, const char* directory, int32_t go_
     const Use<ModelObject> object(model);
     RunConfig config = config_for(*object, data);
     if (directory != nullptr) record_in(config, object->interface(), directory);
-    object->end_streams();
     ProgressCaller caller(progress, user);
     Fit fit(*object, go_on != 0, keep_best != 0);
     caller.tell_end(train_run(config, caller, fit.hooks(), directory != nullptr));
   });
 }
 
-int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t lags, char* text, size_t capacity,
-                      size_t* length) {
+int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t lags, int32_t burn_in, char* text,
+                      size_t capacity, size_t* length) {
   return guarded([&] {
     const Use<ModelObject> object(model);
     require(length, "length");
+    require_or_open("positions", positions);
+    require_or_open("lags", lags);
+    require_or_open("burn_in", burn_in);
     RunConfig config = config_for(*object, data);
     if (config.task.arrays.memory->recording) config.train.batch = 1;  // the longest places to look at
     config.train.evaluate_every = 0;                                   // there is nothing to validate
@@ -87,7 +98,7 @@ int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t la
     Trainer trainer(config, "", nullptr, [&](const ParameterLayout&, std::vector<double>& parameters) {
       parameters = object->parameters();
     });
-    const Diagnosis diagnosis = diagnose(trainer, {.positions = positions, .lags = lags});
+    const Diagnosis diagnosis = diagnose(trainer, {.positions = positions, .lags = lags, .burn_in = burn_in});
     hand_out(diagnosis_json(diagnosis, config.run.name), text, capacity, length);
   });
 }

@@ -1,5 +1,6 @@
 #include "c/handles.h"
 
+#include <mutex>
 #include <unordered_map>
 
 namespace throughtime::c {

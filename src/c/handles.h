@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
 #include <string_view>
@@ -26,7 +26,8 @@ class HandleError : public Error {
 class Object {
  public:
   virtual ~Object() = default;
-  std::mutex at_work;
+  /// A flag and no mutex: the thread that holds it may ask again, from a callback.
+  std::atomic<bool> at_work = false;
 };
 
 std::int64_t keep(std::shared_ptr<Object> object);
@@ -39,15 +40,17 @@ class Use {
  public:
   explicit Use(std::int64_t handle) : object_(std::dynamic_pointer_cast<Kind>(find_object(handle))) {
     if (!object_) throw HandleError(fmt::format("[c] handle {} is no {}", handle, Kind::kind));
-    lock_ = std::unique_lock(object_->at_work, std::try_to_lock);
-    if (!lock_) throw HandleError(fmt::format("[c] this {} is at work in another call", Kind::kind));
+    if (object_->at_work.exchange(true, std::memory_order_acquire))
+      throw HandleError(fmt::format("[c] this {} is at work in another call", Kind::kind));
   }
+  ~Use() { object_->at_work.store(false, std::memory_order_release); }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
   Kind* operator->() const { return object_.get(); }
   Kind& operator*() const { return *object_; }
 
  private:
-  std::shared_ptr<Kind> object_;  // outlives the lock
-  std::unique_lock<std::mutex> lock_;
+  std::shared_ptr<Kind> object_;
 };
 
 /// Keeps the line of an error for tt_last_error; never throws.

@@ -20,6 +20,10 @@ EngineConfig live_engine(const RunConfig& config) {
   return engine;
 }
 
+Model model_of(const RunConfig& config, const Interface& interface) {
+  return Model(make_model_config(config.model, interface.input(), interface.head()));
+}
+
 }  // namespace
 
 Scales::Scales(const Interface& interface, const ScaleOptions& options)
@@ -49,17 +53,33 @@ std::string Memory::learner_text(const RunConfig& config) {
   return resolved_config(alone);
 }
 
-ModelObject::ModelObject(RunConfig config, const Interface& interface)
+ModelObject::ModelObject(const Model& model, RunConfig config, const Interface& interface,
+                         std::vector<double> parameters)
     : inputs(elements(interface.reals)),
       targets(elements(interface.outputs)),
       moved(elements(interface.outputs)),
       config_(std::move(config)),
       interface_(interface),
-      model_(make_model_config(config_.model, interface.input(), interface.head())),
-      parameters_(initialise(model_, config_.model.initialise, config_.train.seed)) {}
+      model_(model),
+      parameters_(std::move(parameters)) {}
+
+ModelObject::ModelObject(const RunConfig& config, const Interface& interface)
+    : ModelObject(model_of(config, interface), config, interface, {}) {
+  parameters_ = initialise(model_, config_.model.initialise, config_.train.seed);
+}
+
+std::shared_ptr<ModelObject> ModelObject::copy() {
+  const std::shared_ptr<ModelObject> other(new ModelObject(model_, config_, interface_, parameters()));
+  if (scales) other->scales = std::make_unique<Scales>(*scales);
+  other->memory_ = memory();
+  other->note = note;
+  return other;
+}
+
+std::optional<Memory> ModelObject::memory() const { return live_ ? Memory::of(live_->learner, config_) : memory_; }
 
 void ModelObject::set_config(RunConfig config) {
-  const Model other(make_model_config(config.model, interface_.input(), interface_.head()));
+  const Model other = model_of(config, interface_);
   const auto& mine = model_.parameters().blocks();
   const auto& theirs = other.parameters().blocks();
   bool same = mine.size() == theirs.size() && config.model.cell == config_.model.cell;
@@ -78,14 +98,15 @@ const std::vector<double>& ModelObject::parameters() {
 
 void ModelObject::set_parameters(std::vector<double> parameters) {
   live_.reset();
-  memory.reset();
+  memory_.reset();
   parameters_ = std::move(parameters);
 }
 
 OnlineLearner& ModelObject::learner() {
   if (!live_) {
-    live_ = std::make_unique<Live>(model_, config_, parameters_);
-    if (memory) memory->restore(live_->learner, config_);
+    auto live = std::make_unique<Live>(model_, config_, parameters_);
+    if (memory_) memory_->restore(live->learner, config_);
+    live_ = std::move(live);  // only one that has all of it
   }
   return live_->learner;
 }
@@ -93,7 +114,7 @@ OnlineLearner& ModelObject::learner() {
 void ModelObject::end_streams() {
   if (!live_) return;
   parameters();
-  memory = Memory::of(live_->learner, config_);
+  memory_ = memory();
   live_.reset();
 }
 
@@ -105,15 +126,15 @@ void ModelObject::save(const std::string& path, const std::string& with_note) {
                                     {"labels", interface_.labels},
                                     {"live", is_live()},
                                     {"scales", scales != nullptr},
-                                    {"optimizer", !is_live() && memory ? memory->optimizer : ""},
-                                    {"learner", !is_live() && memory ? memory->learner : ""}};
+                                    {"optimizer", !is_live() && memory_ ? memory_->optimizer : ""},
+                                    {"learner", !is_live() && memory_ ? memory_->learner : ""}};
   file.metadata = {{config_key, resolved_config(config_)}, {interface_key, interface.dump()}, {note_key, with_note}};
   SavingArchive archive(file);
   if (live_) {
     live_->learner.archive(archive);
   } else {
     add_weights(file, model_.parameters(), parameters_);
-    if (memory) std::ranges::copy(memory->file.tensors, std::back_inserter(file.tensors));
+    if (memory_) std::ranges::copy(memory_->file.tensors, std::back_inserter(file.tensors));
   }
   if (scales) scales->archive(archive);
   write_tensors(path, file);
@@ -130,10 +151,10 @@ void ModelObject::load_state(const TensorFile& file) {
   }
   const auto whose = interface.at("optimizer").get<std::string>();
   if (whose.empty()) return;
-  memory = Memory{.optimizer = whose, .learner = interface.at("learner").get<std::string>(), .file = {}};
+  memory_ = Memory{.optimizer = whose, .learner = interface.at("learner").get<std::string>(), .file = {}};
   for (const Tensor& tensor : file.tensors)
     for (const char* part : {"throughtime.optimizer.", "throughtime.schedule.", "throughtime.learner."})
-      if (tensor.name.starts_with(part)) memory->file.tensors.push_back(tensor);
+      if (tensor.name.starts_with(part)) memory_->file.tensors.push_back(tensor);
 }
 
 std::shared_ptr<ModelObject> ModelObject::load(const std::string& path) {
@@ -176,6 +197,13 @@ int tt_model_new(const char* options, int32_t reals, int32_t vocabulary, int32_t
     require(model, "model");
     const Interface interface { .reals = reals, .vocabulary = vocabulary, .outputs = outputs, .labels = labels != 0 };
     *model = keep(std::make_shared<ModelObject>(config_of(options), interface));
+  });
+}
+
+int tt_model_copy(int64_t model, int64_t* copy) {
+  return guarded([&] {
+    require(copy, "copy");
+    *copy = keep(Use<ModelObject>(model)->copy());
   });
 }
 

@@ -83,7 +83,10 @@ class ModelObject final : public Object {
  public:
   static constexpr const char* kind = "model";
 
-  ModelObject(RunConfig config, const Interface& interface);
+  /// With first weights.
+  ModelObject(const RunConfig& config, const Interface& interface);
+  /// The same weights, scales and memory; streams begin anew.
+  std::shared_ptr<ModelObject> copy();
 
   const RunConfig& config() const { return config_; }
   const Interface& interface() const { return interface_; }
@@ -104,19 +107,26 @@ class ModelObject final : public Object {
   void save(const std::string& path, const std::string& note);
   static std::shared_ptr<ModelObject> load(const std::string& path);
 
+  /// What a training goes on with: of the streams, where there are any, else of the last training. None: there was
+  /// none, or the weights are other ones.
+  std::optional<Memory> memory() const;
+  void remember(Memory memory) { memory_ = std::move(memory); }
+
   std::unique_ptr<Scales> scales;      // none: values stay what they are
-  std::optional<Memory> memory;        // of the last training; none: there was none, or the weights are other ones
   std::string note;                    // of whoever saved it
   std::vector<float> inputs, targets;  // [reals], [outputs]: a step as the learner sees it
   std::vector<double> moved;           // [outputs]: the last answer, in the units of the caller
 
  private:
+  /// The model first: whoever made it knows that the sizes are sensible.
+  ModelObject(const Model& model, RunConfig config, const Interface& interface, std::vector<double> parameters);
   void load_state(const TensorFile& file);
 
   RunConfig config_;
   Interface interface_;
   Model model_;
   std::vector<double> parameters_;
+  std::optional<Memory> memory_;
   std::unique_ptr<Live> live_;
 };
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "c/handles.h"
+#include "c/model.h"
 #include "c/progress.h"
 #include "train/run/environment.h"
 #include "train/run/session.h"
@@ -62,6 +62,16 @@ int tt_options(char* text, size_t capacity, size_t* length) {
     Json all = Json::array();
     for (const Option& option : list.options()) all.push_back(option_json(option));
     hand_out(all.dump(), text, capacity, length);
+  });
+}
+
+int tt_options_read(const char* options, const char* keys) {
+  return guarded([&] {
+    const RunConfig config = config_of(options);
+    RunConfig any;
+    const OptionList list = options_of(any);
+    for (const std::string& key : lines_of(require(keys, "keys")))
+      require_read(find_option(list, key, "options"), config, {"train", "stream"}, "options");
   });
 }
 

@@ -27,14 +27,20 @@ class Streams {
     return in_units(learner_.predict(slot, scaled_input(step)));
   }
   void learn(int slot, const RawStep& step) {
-    check(step);
+    check(slot, step);
     if (model_.scales) add_to_scales(step);
     const StepInput x = scaled_input(step);
     learner_.learn(slot, x, scaled_target(step));
   }
-  /// The answer is that of the scales before the row, so that looking first gives the same.
+  /// Refuses what cannot be learned from, before anything is changed: scales, too, know only rows that are.
+  void check(int slot, const RawStep& step) const {
+    if (step.label < -1)
+      refuse("online", "a label must be at least 0, or -1 where nobody knows it, got {}", step.label);
+    learner_.check(slot, {.reals = inputs_of(step), .token = step.token},
+                   {.values = targets_of(step), .label = model_.interface().labels ? step.label : -1});
+  }
+  /// Of a step that was checked. The answer is that of the scales before the row, so that looking first gives the same.
   std::span<const double> observe(int slot, const RawStep& step) {
-    check(step);
     if (!model_.scales) return learner_.observe(slot, scaled_input(step), scaled_target(step));
     const std::span<const double> prediction = advance(slot, step);
     learn(slot, step);
@@ -50,15 +56,6 @@ class Streams {
   std::span<const float> targets_of(const RawStep& step) const {
     if (model_.interface().labels || step.targets == nullptr) return {};
     return {step.targets, outputs()};
-  }
-
-  /// Before anything is changed.
-  void check(const RawStep& step) const {
-    for (const std::span<const float> values : {inputs_of(step), targets_of(step)})
-      if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
-        refuse("online", "inputs and targets must be finite numbers");
-    if (model_.interface().labels && step.label >= model_.interface().outputs)
-      refuse("online", "a label must be between 0 and {}, got {}", model_.interface().outputs - 1, step.label);
   }
 
   void add_to_scales(const RawStep& step) { model_.scales->add(inputs_of(step), targets_of(step)); }
@@ -98,6 +95,13 @@ Scales& scales_of(ModelObject& model) {
   return *model.scales;
 }
 
+/// One number that is none would stay in the scales for ever.
+void require_finite(const float* values, std::size_t count) {
+  if (values == nullptr) return;
+  if (!std::all_of(values, values + count, [](float value) { return std::isfinite(value); }))
+    refuse("c", "inputs and targets must be finite numbers");
+}
+
 void forecast(ModelObject& model, int slot, int horizon, const float* inputs, double* predictions) {
   Streams streams(model);
   const auto reals = elements(model.interface().reals), outputs = elements(model.interface().outputs);
@@ -135,7 +139,9 @@ int tt_stream_observe(int64_t model, int32_t slot, const float* inputs, int32_t 
   return guarded([&] {
     const Use<ModelObject> object(model);
     const RawStep step{.inputs = inputs, .token = token, .targets = targets, .label = label};
-    answer(Streams(*object).observe(slot, step), prediction);
+    Streams streams(*object);
+    streams.check(slot, step);
+    answer(streams.observe(slot, step), prediction);
   });
 }
 
@@ -148,14 +154,16 @@ int tt_stream_observe_many(int64_t model, int32_t slot, int64_t rows, const floa
     if (interface.reals > 0) require(inputs, "inputs");
     if (interface.vocabulary > 0) require(tokens, "tokens");
     Streams streams(*object);
-    const auto reals = elements(interface.reals), outputs = elements(interface.outputs);
-    for (std::size_t row = 0; row < elements(rows); ++row) {
-      const RawStep step{.inputs = inputs == nullptr ? nullptr : inputs + row * reals,
-                         .token = tokens == nullptr ? -1 : tokens[row],
-                         .targets = targets == nullptr ? nullptr : targets + row * outputs,
-                         .label = labels == nullptr ? -1 : labels[row]};
-      answer(streams.observe(slot, step), predictions == nullptr ? nullptr : predictions + row * outputs);
-    }
+    const auto reals = elements(interface.reals), outputs = elements(interface.outputs), count = elements(rows);
+    const auto step = [&](std::size_t row) {
+      return RawStep{.inputs = inputs == nullptr ? nullptr : inputs + row * reals,
+                     .token = tokens == nullptr ? -1 : tokens[row],
+                     .targets = targets == nullptr ? nullptr : targets + row * outputs,
+                     .label = labels == nullptr ? -1 : labels[row]};
+    };
+    for (std::size_t row = 0; row < count; ++row) streams.check(slot, step(row));
+    for (std::size_t row = 0; row < count; ++row)
+      answer(streams.observe(slot, step(row)), predictions == nullptr ? nullptr : predictions + row * outputs);
   });
 }
 
@@ -210,6 +218,8 @@ int tt_scales_add(int64_t model, int64_t rows, const float* inputs, const float*
     Scales& scales = scales_of(*object);
     if (rows < 0) refuse("c", "rows must be at least 0, got {}", rows);
     if (inputs == nullptr && targets == nullptr) refuse("c", "inputs and targets must not both be NULL");
+    require_finite(inputs, elements(rows) * scales.inputs.columns());
+    require_finite(targets, elements(rows) * scales.targets.columns());
     for (std::int64_t row = 0; row < rows; ++row)
       scales.add(scales.inputs_of(inputs, row), scales.targets_of(targets, row));
   });

@@ -26,7 +26,8 @@ std::vector<std::pair<std::string, int>> calls_with_model(std::int64_t model, st
           {"set_parameters", tt_model_set_parameters(model, numbers, testing::small_weights)},
           {"fit", tt_model_fit(model, data, nullptr, 0, 0, nullptr, nullptr)},
           {"predict", tt_model_predict(model, data, 0, numbers, 20)},
-          {"diagnose", tt_model_diagnose(model, data, 1, 1, text, sizeof(text), &length)},
+          {"copy", tt_model_copy(model, &a)},
+          {"diagnose", tt_model_diagnose(model, data, 1, 1, -1, text, sizeof(text), &length)},
           {"save", tt_model_save(model, "/nowhere/model", "")},
           {"note", tt_model_note(model, text, sizeof(text), &length)},
           {"stream_predict", tt_stream_predict(model, 0, row, -1, numbers)},
@@ -114,7 +115,7 @@ TEST(Handles, DeadDataAndWindowsAreErrors) {
   ASSERT_EQ(tt_free(data), TT_OK);
   EXPECT_EQ(tt_model_fit(model, data, nullptr, 0, 0, nullptr, nullptr), TT_HANDLE);
   EXPECT_EQ(tt_model_predict(model, data, 0, numbers, 20), TT_HANDLE);
-  EXPECT_EQ(tt_model_diagnose(model, data, 1, 1, text, sizeof(text), &length), TT_HANDLE);
+  EXPECT_EQ(tt_model_diagnose(model, data, 1, 1, -1, text, sizeof(text), &length), TT_HANDLE);
   EXPECT_EQ(tt_window_new(data, 5, 1, &sequence, &start, nullptr, nullptr, &other), TT_HANDLE);
   EXPECT_EQ(tt_data_add(data, 0, 1, sine.inputs.data(), nullptr, nullptr, nullptr, nullptr), TT_HANDLE);
   // A window knows its data, and an engine the window that it unrolled, while the caller's arrays are there.
@@ -154,7 +155,10 @@ TEST(Nulls, AreRefusedByEveryCall) {
   EXPECT_EQ(tt_model_get_parameters(model, nullptr, testing::small_weights), TT_INVALID);
   EXPECT_EQ(tt_model_set_parameters(model, nullptr, testing::small_weights), TT_INVALID);
   EXPECT_EQ(tt_model_predict(model, data, 0, nullptr, 20), TT_INVALID);
-  EXPECT_EQ(tt_model_diagnose(model, data, 1, 1, nullptr, 0, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_model_diagnose(model, data, 1, 1, -1, nullptr, 0, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_model_copy(model, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_options_read(nullptr, "model.step"), TT_INVALID);
+  EXPECT_EQ(tt_options_read("", nullptr), TT_INVALID);
   EXPECT_EQ(tt_model_save(model, nullptr, nullptr), TT_INVALID);
   EXPECT_EQ(tt_model_load(nullptr, &handle), TT_INVALID);
   EXPECT_EQ(tt_model_load("/nowhere", nullptr), TT_INVALID);

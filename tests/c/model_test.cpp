@@ -1,6 +1,8 @@
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "c/c_support.h"
 
@@ -67,6 +69,121 @@ TEST(CModel, IsAtWorkInOneCallAtATime) {
   EXPECT_EQ(tt_model_fit(model, data, nullptr, 0, 0, call_again, &model), TT_OK);
   tt_free(model);
   tt_free(data);
+}
+
+/// The thread that is at work may ask, and so may others; the flag is gone when the work is.
+TEST(CModel, ManyThreadsAskForItAndOneHasIt) {
+  const Sine sine(40);
+  const std::int64_t model = new_model(), data = new_recording(sine);
+  std::vector<std::thread> threads;
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      while (done < 20) {
+        const int status = tt_model_fit(model, data, nullptr, 0, 0, nullptr, nullptr);
+        EXPECT_TRUE(status == TT_OK || status == TT_HANDLE) << last_error();
+        if (status == TT_OK) ++done;
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(tt_stream_end(model), TT_OK) << last_error();
+  tt_free(model);
+  tt_free(data);
+}
+
+TEST(CModel, SizesThatCannotBeAreRefusedBeforeAnythingIsMade) {
+  std::int64_t model = 0;
+  const std::int32_t least = INT32_MIN, most = INT32_MAX;
+  for (const std::int32_t wrong : {-1, least, most}) {
+    EXPECT_EQ(tt_model_new(small_options, wrong, 0, 1, 0, &model), TT_INVALID) << last_error();
+    EXPECT_EQ(last_error(), "[model] input.reals must be between 0 and 16777216, got " + std::to_string(wrong));
+    EXPECT_EQ(tt_model_new(small_options, 1, wrong, 1, 0, &model), TT_INVALID) << last_error();
+    EXPECT_EQ(tt_model_new(small_options, 1, 0, wrong, 0, &model), TT_INVALID) << last_error();
+    EXPECT_EQ(last_error(), "[model] head.outputs must be between 1 and 16777216, got " + std::to_string(wrong));
+  }
+  EXPECT_EQ(tt_model_new(small_options, 0, 0, 1, 0, &model), TT_INVALID);
+  EXPECT_EQ(tt_model_new(small_options, 1, 0, 0, 0, &model), TT_INVALID);
+}
+
+TEST(CModel, ACopyGoesOnAsTheFirstOneAndLeavesItAlone) {
+  const Sine sine(60);
+  const std::int64_t model = new_model();
+  std::int64_t copy = 0;
+  ASSERT_EQ(tt_scales_begin(model), TT_OK);
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 30, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, nullptr),
+            TT_OK);
+  double before = 0, after = 1;
+  ASSERT_EQ(tt_stream_predict(model, 0, &sine.inputs[30], -1, &before), TT_OK);
+  ASSERT_EQ(tt_model_copy(model, &copy), TT_OK) << last_error();
+  EXPECT_EQ(weights_of(copy, small_weights), weights_of(model, small_weights));
+  ASSERT_EQ(tt_stream_observe_many(copy, 0, 30, &sine.inputs[30], nullptr, &sine.targets[30], nullptr, nullptr), TT_OK);
+  ASSERT_EQ(tt_stream_predict(model, 0, &sine.inputs[30], -1, &after), TT_OK);
+  EXPECT_EQ(before, after) << "the stream of the first one stays where it was";
+  ASSERT_EQ(tt_stream_reset(model, 0), TT_OK);  // where a copy begins
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 30, &sine.inputs[30], nullptr, &sine.targets[30], nullptr, nullptr),
+            TT_OK);
+  EXPECT_EQ(weights_of(copy, small_weights), weights_of(model, small_weights)) << "scales and moments went along";
+  tt_free(model);
+  EXPECT_EQ(tt_stream_end(copy), TT_OK);
+  tt_free(copy);
+}
+
+TEST(CModel, ARunThatFailsLeavesItsStreamAlone) {
+  const Sine sine(40);
+  const std::int64_t model = new_model(), data = new_recording(sine);
+  std::int64_t nothing = 0;
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 20, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, nullptr),
+            TT_OK);
+  double before = 0, after = 1;
+  ASSERT_EQ(tt_stream_predict(model, 0, &sine.inputs[20], -1, &before), TT_OK);
+  ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 1, &nothing), TT_OK);
+  EXPECT_EQ(tt_model_fit(model, nothing, nullptr, 1, 0, nullptr, nullptr), TT_INVALID);
+  const std::vector<float> wild(40, 1e38f);
+  std::int64_t diverging = 0;
+  ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 1, &diverging), TT_OK);
+  ASSERT_EQ(tt_data_add(diverging, 0, 40, wild.data(), nullptr, nullptr, wild.data(), nullptr), TT_OK);
+  EXPECT_EQ(tt_model_fit(model, diverging, nullptr, 1, 0, nullptr, nullptr), TT_FAILED) << last_error();
+  ASSERT_EQ(tt_stream_predict(model, 0, &sine.inputs[20], -1, &after), TT_OK);
+  EXPECT_EQ(before, after);
+  EXPECT_EQ(tt_model_fit(model, data, nullptr, 1, 0, nullptr, nullptr), TT_OK) << last_error();
+  for (const std::int64_t handle : {model, data, nothing, diverging}) EXPECT_EQ(tt_free(handle), TT_OK);
+}
+
+TEST(CModel, ShortSequencesAreDiagnosedWithoutABurnIn) {
+  const Sine sine(20);
+  const std::int64_t model = new_model();
+  std::int64_t data = 0;
+  ASSERT_EQ(tt_data_new(1, 0, 1, 0, 0, 0, &data), TT_OK);
+  for (int first = 0; first < 10; first += 2)
+    ASSERT_EQ(tt_data_add(data, 0, 10, &sine.inputs[first], nullptr, nullptr, &sine.targets[first], nullptr), TT_OK);
+  std::vector<char> text(1 << 16);
+  std::size_t length = 0;
+  const auto diagnose = [&](int positions, int lags, int burn_in) {
+    return tt_model_diagnose(model, data, positions, lags, burn_in, text.data(), text.size(), &length);
+  };
+  EXPECT_EQ(diagnose(2, -1, -1), TT_INVALID);
+  EXPECT_NE(last_error().find("lower lags or burn_in"), std::string::npos) << last_error();
+  ASSERT_EQ(diagnose(2, 4, 3), TT_OK) << last_error();
+  EXPECT_NE(std::string(text.data()).find("\"burn_in\":3"), std::string::npos);
+  ASSERT_EQ(diagnose(2, -1, 0), TT_OK) << last_error();
+  EXPECT_NE(std::string(text.data()).find("\"lags\":10"), std::string::npos) << text.data();
+  EXPECT_EQ(diagnose(2, 4, -2), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] burn_in must be at least 0, or -1 for what the options say, got -2");
+  EXPECT_EQ(diagnose(-2, 4, 0), TT_INVALID);
+  EXPECT_EQ(diagnose(2, -2, 0), TT_INVALID);
+  tt_free(data);
+  tt_free(model);
+}
+
+TEST(COptions, ThatNothingReadsAreRefusedByName) {
+  EXPECT_EQ(tt_options_read(small_options, "model.dropout_input\nstream.anchor\ntrain.report_every\n"), TT_OK);
+  EXPECT_EQ(tt_options_read(small_options, ""), TT_OK);
+  EXPECT_EQ(tt_options_read(small_options, "stream.anchor\nmodel.step"), TT_INVALID);
+  EXPECT_NE(last_error().find("[config] options: model.step is an option of the cell antisymmetric"), std::string::npos)
+      << last_error();
+  EXPECT_NE(last_error().find("here the cell is lstm"), std::string::npos) << last_error();
+  EXPECT_EQ(tt_options_read("[model]\ncell = \"antisymmetric\"\n", "model.step"), TT_OK) << last_error();
+  EXPECT_EQ(tt_options_read(small_options, "model.setp"), TT_INVALID);
 }
 
 /// Sequences of different lengths give what each gives alone.
@@ -208,6 +325,36 @@ TEST(CStream, ManyRowsAreRowByRow) {
   tt_free(many);
 }
 
+/// Also scales, and the rows before a bad one.
+TEST(CStream, ARefusedRowChangesNothing) {
+  const Sine sine(20);
+  const std::int64_t model = new_model();
+  ASSERT_EQ(tt_scales_begin(model), TT_OK);
+  ASSERT_EQ(tt_stream_observe_many(model, 0, 10, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, nullptr),
+            TT_OK);
+  const auto state = [&] {
+    double means[2], deviations[2], next = 0;
+    EXPECT_EQ(tt_scales_get(model, means, deviations, 2), TT_OK);
+    EXPECT_EQ(tt_stream_predict(model, 0, &sine.inputs[10], -1, &next), TT_OK);
+    return std::vector<double>{means[0], means[1], deviations[0], deviations[1], next};
+  };
+  const std::vector<double> before = state();
+  const float wild = 100, nothing = NAN;
+  EXPECT_EQ(tt_stream_learn(model, 5, &wild, -1, &wild, -1), TT_INVALID);
+  EXPECT_EQ(last_error(), "[online] there is no slot 5; they are numbered from 0 to 0");
+  EXPECT_EQ(tt_stream_learn(model, 0, &wild, -1, &nothing, -1), TT_INVALID);
+  EXPECT_EQ(tt_stream_observe(model, -1, &wild, -1, &wild, -1, nullptr), TT_INVALID);
+  std::vector<float> rows(sine.inputs.begin(), sine.inputs.begin() + 10);
+  rows.back() = NAN;
+  EXPECT_EQ(tt_stream_observe_many(model, 0, 10, rows.data(), nullptr, rows.data(), nullptr, nullptr), TT_INVALID);
+  EXPECT_EQ(state(), before);
+  tt_free(model);
+  const std::int64_t labels = new_model(small_options, 1, 3);
+  for (const std::int32_t label : {3, -2, INT32_MIN})
+    EXPECT_EQ(tt_stream_observe(labels, 0, sine.inputs.data(), -1, nullptr, label, nullptr), TT_INVALID) << label;
+  tt_free(labels);
+}
+
 TEST(CStream, AForecastGoesOnFromItsOwnAnswers) {
   const Sine sine(50);
   const std::int64_t model = new_model();
@@ -255,6 +402,13 @@ TEST(CScales, ShowARowAsTheModelSeesItAndTakeItBack) {
   ASSERT_EQ(tt_scales_undo(model, 1, &back), TT_OK);
   EXPECT_NEAR(back, targets[0], 1e-6);
   EXPECT_EQ(tt_scales_apply(model, -1, 0, inputs, scaled), TT_INVALID);
+  const float nothing[2] = {1, NAN};
+  EXPECT_EQ(tt_scales_add(model, 2, nothing, nullptr), TT_INVALID);
+  EXPECT_EQ(tt_scales_add(model, 2, inputs, nothing), TT_INVALID);
+  EXPECT_EQ(last_error(), "[c] inputs and targets must be finite numbers");
+  double same[2];
+  ASSERT_EQ(tt_scales_get(model, same, deviations, 2), TT_OK);
+  EXPECT_EQ(std::vector<double>(same, same + 2), std::vector<double>(means, means + 2));
   EXPECT_EQ(tt_scales_undo(model, -1, &back), TT_INVALID);
   tt_free(model);
 }

@@ -127,6 +127,9 @@ def test_the_bar_of_a_run_that_ends_early_is_closed(sine, bars):
     small(epochs=50).fit(*sine, verbose=1, callbacks=[lambda event: event["event"] == "progress"])
     assert [bar.closings for bar in bars] == [1, 1]
     assert bars[1].n < bars[1].total
+    with pytest.raises(ValueError):
+        small().fit(*sine).partial_fit(*sine, sample_weight=-np.ones(600), verbose=1)  # ends before there is a bar
+    assert [bar.closings for bar in bars] == [1, 1]
 
 
 def test_progress_is_lines_where_tqdm_is_not(sine, monkeypatch, capsys):

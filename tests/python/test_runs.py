@@ -83,6 +83,27 @@ def test_runs_that_are_none(tmp_path):
         tt.Run(tmp_path).evaluate()
 
 
+def test_a_run_that_is_being_written_is_read_as_far_as_it_goes(tmp_path):
+    (tmp_path / "config.toml").write_text("")
+    whole = '{"iteration": 1, "train_loss": 2.0}\n{"iteration": 2, "train_loss": 1.0}\n'
+    for rest in ("", "{", '{"iteration": 3, "tra', '{"iteration": 3, "train_loss": 0.5}', "{\u00e4".encode()[:2]):
+        (tmp_path / "metrics.jsonl").write_bytes(whole.encode() + (rest if isinstance(rest, bytes) else rest.encode()))
+        assert list(tt.Run(tmp_path).metrics["train_loss"]) == [2.0, 1.0]
+    (tmp_path / "metrics.jsonl").write_text('{"itera')
+    assert len(tt.Run(tmp_path).metrics) == 0
+    (tmp_path / "metrics.jsonl").write_text(whole + "{\n" + whole)
+    with pytest.raises(ValueError, match=r"\[run\] .*metrics.jsonl, line 3 cannot be read"):
+        tt.Run(tmp_path).metrics
+
+
+def test_values_that_no_file_could_have_are_refused_by_name(tmp_path):
+    with pytest.raises(ValueError, match=r"^\[train\] train.seed: it must be a number, a text, True, False or a list of them"):
+        tt.train(tmp_path / "none.toml", train__seed=None)
+    (tmp_path / "config.toml").write_text("")
+    with pytest.raises(ValueError, match=r"^\[evaluate\] task.series.path: it must be a number"):
+        tt.Run(tmp_path).evaluate(task__series__path=tmp_path)
+
+
 @pytest.mark.parametrize("parameters", [
     dict(optimizer=tt.Adam(average="always")),
     dict(optimizer=tt.SGD(rate=1.0, average="non_monotone", average_patience=1, average_test="after")),

@@ -218,18 +218,6 @@ def test_a_forecaster_has_parameters_and_begins_another_series():
     assert model.learn_one(0.5).forecast(3) != twin.learn_one(0.5).forecast(3)
 
 
-def test_the_documented_loop_of_river():
-    x, y = rows(100)
-    model = small(standardise=True)
-    error = 0.0
-    for row, target in zip(x, y):
-        features = {"u": float(row[0]), "v": float(row[1])}
-        guess = model.predict_one(features)
-        error += abs(guess - float(target))
-        model.learn_one(features, float(target))
-    assert np.isfinite(error)
-
-
 def test_a_run_of_the_command_over_a_stream_is_read(tmp_path):
     command = pathlib.Path(os.environ.get("THROUGHTIME_COMMAND", ROOT / "build" / "release" / "throughtime"))
     if not command.exists():
@@ -271,20 +259,6 @@ def test_river_knows_of_what_kind_a_model_is(monkeypatch):
     assert not isinstance(tt.Regressor(), base.Classifier) and tt.Regressor()._supervised
     assert pickle.loads(pickle.dumps(tt.Regressor(hidden=3))).hidden == 3
     assert "learner" in inspect.signature(tt.Regressor).parameters  # which help and notebooks show
-
-
-def test_the_evaluation_of_river():
-    river = pytest.importorskip("river", reason="river is not installed")
-    from river import evaluate, metrics
-
-    x, y = rows(300)
-    data = [({"u": float(row[0]), "v": float(row[1])}, float(target)) for row, target in zip(x, y)]
-    by_river = evaluate.progressive_val_score(data, small(standardise=True), metrics.MAE())
-    model, errors = small(standardise=True), []
-    for row, target in data:
-        errors.append(abs(model.predict_one(row) - target))
-        model.learn_one(row, target)
-    assert by_river.get() == pytest.approx(np.mean(errors)) and river
 
 
 def resident_kilobytes():

@@ -232,7 +232,8 @@ struct OnlineLearner::Parts {
       refuse(speaker, "there is no slot {}; they are numbered from 0 to {}", slot, config.slots - 1);
   }
 
-  void check_step(const StepInput& x, const StepTarget& y) const {
+  void check_step(int slot, const StepInput& x, const StepTarget& y) const {
+    require_slot(slot);
     const Model& model = trainee.engine.model();
     const InputConfig& input = model.config().input;
     if (static_cast<int>(x.reals.size()) != input.reals)
@@ -354,8 +355,7 @@ OnlineLearner::~OnlineLearner() = default;
 
 std::span<const double> OnlineLearner::observe(int slot, const StepInput& x, const StepTarget& y) {
   const FlushDenormals flush;  // once for the prediction and what is learned from it
-  parts_->require_slot(slot);
-  parts_->check_step(x, y);
+  parts_->check_step(slot, x, y);
   if (parts_->flag[slot] != StepFlag::hold) parts_->end_round();
   const std::span<const double> prediction = parts_->predictor.step(slot, x, parts_->trainee.parameters);
   parts_->take(slot, x, y);
@@ -369,7 +369,8 @@ std::span<const double> OnlineLearner::observe_all(std::span<const float> x, std
     refuse(speaker, "every slot needs its share: {} slots, got {} inputs and {} targets", slots, x.size(), y.size());
   end_round();
   std::fill(parts_->open.begin(), parts_->open.end(), std::uint8_t{1});  // one round, the first one too
-  for (std::size_t slot = 0; slot < slots; ++slot) parts_->check_step({.reals = x.subspan(slot * reals, reals)}, {});
+  for (std::size_t slot = 0; slot < slots; ++slot)
+    check(static_cast<int>(slot), {.reals = x.subspan(slot * reals, reals)}, {});
   const std::span<const double> predictions = parts_->predictor.step_all(x, parts_->trainee.parameters);
   for (std::size_t slot = 0; slot < slots; ++slot)
     learn(static_cast<int>(slot), {.reals = x.subspan(slot * reals, reals)},
@@ -380,22 +381,21 @@ std::span<const double> OnlineLearner::observe_all(std::span<const float> x, std
 
 std::span<const double> OnlineLearner::look(int slot, const StepInput& x, bool further) {
   const FlushDenormals flush;
-  parts_->require_slot(slot);
-  parts_->check_step(x, {});
+  parts_->check_step(slot, x, {});
   return parts_->predictor.look(slot, x, parts_->trainee.parameters, further);
 }
 
 std::span<const double> OnlineLearner::predict(int slot, const StepInput& x) {
-  parts_->require_slot(slot);
-  parts_->check_step(x, {});
+  parts_->check_step(slot, x, {});
   return parts_->predictor.step(slot, x, parts_->trainee.parameters);
 }
 
 void OnlineLearner::learn(int slot, const StepInput& x, const StepTarget& y) {
-  parts_->require_slot(slot);
-  parts_->check_step(x, y);
+  parts_->check_step(slot, x, y);
   parts_->take(slot, x, y);
 }
+
+void OnlineLearner::check(int slot, const StepInput& x, const StepTarget& y) const { parts_->check_step(slot, x, y); }
 
 void OnlineLearner::end_round() {
   if (parts_->steps_in_round > 0) parts_->end_round();

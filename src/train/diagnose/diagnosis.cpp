@@ -87,6 +87,7 @@ EstimateConfig estimate_config(Trainer& trainer, const DiagnosisRequest& request
     estimate.lags = request.lags;
     estimate.tail = 0;
   }
+  if (request.burn_in >= 0) estimate.burn_in = request.burn_in;
   estimate.dropout = false;
   return with_fitting_lags(estimate, trainer.task().row_steps(trainer.config().train.batch));
 }

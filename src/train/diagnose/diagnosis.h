@@ -14,6 +14,7 @@ namespace throughtime {
 struct DiagnosisRequest {
   int positions = -1;                     // S
   int lags = -1;                          // R
+  int burn_in = -1;                       // steps before the first of them
   std::vector<std::string> options = {};  // key=value of estimates, over the run's
   bool measure = true;                    // the true bias too, where the full gradient fits into memory
 };

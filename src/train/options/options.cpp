@@ -314,6 +314,17 @@ bool is_used(const Option& option, const RunConfig& config, std::string_view com
                              [&](const OptionUsers& users) { return any_at_work(users, config, command); });
 }
 
+void require_read(const Option& option, const RunConfig& config, const std::vector<std::string_view>& commands,
+                  const std::string& where) {
+  const auto reads = [&](std::string_view command) { return is_used(option, config, command); };
+  if (std::ranges::any_of(commands, reads)) return;
+  for (const OptionUsers& users : option.users)
+    if (!any_at_work(users, config, commands.front()))
+      refuse("config", "{}: {} is an option of the {} {}; here the {} is {}", where, option.key, name_of(users.kind),
+             fmt::join(users.names, ", "), name_of(users.kind),
+             fmt::join(at_work(users.kind, config, commands.front()), ", "));
+}
+
 void require_used(const std::vector<std::string>& assignments, const std::vector<RunConfig>& configs,
                   std::string_view command) {
   RunConfig any;
@@ -322,12 +333,7 @@ void require_used(const std::vector<std::string>& assignments, const std::vector
     const Option& option = find_option(list, assignment.substr(0, assignment.find('=')), "--set");
     const auto uses = [&](const RunConfig& config) { return is_used(option, config, command); };
     if (configs.empty() || std::ranges::any_of(configs, uses)) continue;
-    for (const OptionUsers& users : option.users) {
-      if (any_at_work(users, configs.front(), command)) continue;
-      refuse("config", "--set: {} is an option of the {} {}; here the {} is {}", option.key, name_of(users.kind),
-             fmt::join(users.names, ", "), name_of(users.kind),
-             fmt::join(at_work(users.kind, configs.front(), command), ", "));
-    }
+    require_read(option, configs.front(), {command}, "--set");
   }
 }
 

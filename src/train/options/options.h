@@ -19,6 +19,9 @@ void set_option(RunConfig& config, const std::string& assignment, const std::str
 
 /// Whether a run of this configuration reads an option, under the command of that name.
 bool is_used(const Option& option, const RunConfig& config, std::string_view command);
+/// Refuses an option that such a run reads under none of these commands, and says who does; `where` begins the line.
+void require_read(const Option& option, const RunConfig& config, const std::vector<std::string_view>& commands,
+                  const std::string& where);
 /// Refuses assignments to options that none of the configurations reads, and says who does.
 void require_used(const std::vector<std::string>& assignments, const std::vector<RunConfig>& configs,
                   std::string_view command);

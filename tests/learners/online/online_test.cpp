@@ -321,6 +321,31 @@ TEST(OnlineLearner, AllSlotsAtOnceAreOneUnroll) {
   EXPECT_LE(with_learning, 2);  // all predictions, and what is learned from
 }
 
+/// The prediction for a row costs one unroll, however often it is looked at and whoever asks for it next.
+TEST(OnlineLearner, AnObservedStepThatWasLookedAtIsNotComputedAgain) {
+  const Model model(with_head(stack_of("gru", {4}, 1), "regression", 1));
+  int unrolls = 0;
+  UnrollCounter engine(make_engine(model, {}), unrolls);
+  OnlineLearner learner(engine, initialise(model, {}, 7), tbptt_every_step(3));
+  const float x[2] = {0.5f, -0.5f}, y = 0.1f;
+  const auto count = [&](auto&& work) {
+    const int before = unrolls;
+    work();
+    return unrolls - before;
+  };
+  const auto look = [&](int which) { learner.look(0, {.reals = {&x[which], 1}}); };
+  const auto observe = [&](int which) { learner.observe(0, {.reals = {&x[which], 1}}, {.values = {&y, 1}}); };
+  for (int t = 0; t < 5; ++t) observe(0);  // the windows of its updates have their whole length
+  const int alone = count([&] { observe(0); });
+  EXPECT_EQ(count([&] { look(0), look(0), look(0); }), 1);
+  EXPECT_EQ(count([&] { observe(0); }), alone - 1) << "the look's work was taken over";
+  EXPECT_EQ(count([&] { look(0), observe(1); }), alone + 1) << "another row was looked at";
+  EXPECT_EQ(count([&] { look(1), learner.reset(0), observe(1); }), alone + 1) << "of another state";
+  look(0);
+  EXPECT_EQ(count([&] { learner.predict(0, {.reals = {&x[0], 1}}); }), 0);
+  EXPECT_EQ(count([&] { learner.check(0, {.reals = {&x[0], 1}}, {.values = {&y, 1}}); }), 0);
+}
+
 TEST(OnlineLearner, AResetSlotIsLikeNew) {
   OnlineConfig config = tbptt_every_step();
   config.rate = 0;
