@@ -1,13 +1,16 @@
 // What `train` says at the start of a run about settings that work, but that our runs found to be poor.
 #include <gtest/gtest.h>
 
-#include "throughtime/learner_config.h"
+#include <algorithm>
+#include <string_view>
+
+#include "throughtime/learner.h"
 #include "throughtime/optimizer.h"
 
 namespace throughtime {
 namespace {
 
-constexpr StretchShape at_the_end = {.steps = 200, .batch = 2, .terminal = true};
+const StretchShape at_the_end = {.steps = 200, .batch = 2, .terminal = true};
 constexpr const char* scale_free[] = {"adam", "rmsprop", "rmsprop_tf1", "adagrad", "adadelta"};
 constexpr const char* scaled[] = {"sgd", "momentum", "asgd"};
 

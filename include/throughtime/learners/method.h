@@ -14,6 +14,7 @@ class StateRefiner;
 struct EstimateSettings;
 struct SharedWork;
 struct StreamNeeds;
+struct OptimizerConfig;
 struct StretchShape;
 struct Trainee;
 
