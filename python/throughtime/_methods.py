@@ -14,25 +14,28 @@ class BPTT(Settings):
 
     memory: full: keep the activations of all steps; recompute: keep about sqrt(T) states and compute the rest
         again (full, recompute)
-    aux_losses: add the losses of fptt at the ends of windows; the options below are about these losses
-    windows: K, the number of windows of a sequence (at least 0)
-    window_length: steps of a window, instead of their number K (at least 0)
-    remainder: steps that are left over when T is divided by K: extra: they are one more window; absorb: they
-        join the last window; spread: all windows share them; auto: extra, but spread where the extra window
-        would be longer than the others (auto, extra, absorb, spread)
-    intermediate: sequences with one target at the end: where earlier windows have losses; auto: window_end for
-        such sequences (auto, window_end, every_step, none)
-    q: the distribution Q of these losses. examples: the prediction for this example in the epoch before;
-        class_wrong, class_right: that for a wrongly (rightly) classified example of its class in the batch
-        before; uniform; auto: examples if their number is finite, else uniform (auto, examples, class_wrong,
-        class_right, uniform)
+    aux_losses: give BPTT the losses that fptt has at the ends of windows; the options below are about these
+        losses
+    windows: K, how many windows a sequence is cut into, at most one for each step; 0: window_length is given
+        instead (at least 0)
+    window_length: steps of a window; 0: windows (K) is given instead (at least 0)
+    remainder: where the steps go that are left over after equal windows. extra: into one more window. absorb:
+        into the last window. spread: into all windows. auto: extra, but spread where the extra window would be
+        longer than the others (auto, extra, absorb, spread)
+    intermediate: sequences with one target at the end: where earlier windows have a loss. window_end: at their
+        last step; every_step: shared over all steps; none: nowhere; auto: window_end for such sequences (auto,
+        window_end, every_step, none)
+    q: Q, with which losses before the end of a sequence compare beside the target. examples: the prediction for
+        this example in the epoch before. class_wrong, class_right: that for a wrongly (rightly) classified
+        example of its class in the batch before. uniform: all classes alike. auto: examples if their number is
+        finite, else uniform (auto, examples, class_wrong, class_right, uniform)
     q_epoch: q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first
         batch (at least 1)
-    beta: weight of the target in window p. time: t / T; window: p / K'; ref_index: p - 1 + 1 / K (numbers only,
-        as in the released code) (time, window, ref_index)
-    divergence: the divergence is a sum over classes, or a mean (sum, mean)
+    beta: weight of the target in the loss of window p of K', which ends at step t of T. time: t / T; window: p
+        / K'; ref_index: p - 1 + 1 / K (numbers only, as in the released code) (time, window, ref_index)
+    divergence: whether the divergence from Q is a sum over classes, or a mean (sum, mean)
     one_hot_from: from this window on Q is the label itself; 0: in no window (at least 0)
-    skip_last: never train on the last window
+    skip_last: never train on the last window of a sequence
     """
 
     _table = 'learner'
@@ -86,55 +89,58 @@ class BPTT(Settings):
 class TBPTT(Settings):
     """The training method `tbptt` (docs/options.md).
 
-    preset: a name for steps, losses and stride, from the truncation K. plain: K, K, K; paper: 2K+1, K, K; ref:
-        2K-1, K, K; original: K, 1, 1; double-tf: 2K-1 each; buffer: as plain, and the window also gets the
-        gradient of the K-1 losses after it; custom: as given (custom, paper, ref, plain, original, double-tf,
-        buffer)
-    truncation: K, the truncation of the preset, in steps (at least 0)
-    steps: preset = custom: steps of a window (at least 0)
-    losses: preset = custom: how many of its last steps have a loss (at least 0)
-    stride: preset = custom: steps from one window to the next (at least 0)
+    preset: sets steps, losses and stride from K, the truncation. plain: K, K, K. paper: 2K+1, K, K. ref: 2K-1,
+        K, K. original: K, 1, 1. double-tf: 2K-1 for all three. buffer: as plain, and a window also gets the
+        gradient of the K-1 losses after it. custom: you give all three instead of K (custom, paper, ref, plain,
+        original, double-tf, buffer)
+    truncation: K, the truncation in steps; every preset but custom needs it (between 0 and 500000000)
+    steps: preset = custom: steps of a window (between 0 and 500000000)
+    losses: preset = custom: how many steps at the end of a window have a loss (at least 0)
+    stride: preset = custom: steps from one window to the next (between 0 and 500000000)
     chunk: cut each sequence of a batch into chunks of this many steps; no window reaches back into an earlier
         chunk; 0: off (at least 0)
-    ref_stream: with chunk: start windows from the wrong states that the released code takes there
-    rate_scaling: multiply the rate by sqrt(K) or by K. K is the truncation (preset = custom: losses), also for
-        windows with fewer losses (none, sqrt, linear)
+    ref_stream: with chunk: start windows from the same outdated states as the released code of adaptive TBPTT
+    rate_scaling: multiply the learning rate by the square root of K (sqrt) or by K (linear), also for a window
+        with fewer losses. K is the truncation; preset = custom: losses (none, sqrt, linear)
     clip_by_losses: divide optimizer.clip by the number of losses of a window, as the released code of adaptive
         TBPTT does
-    delta: estimates: the relative bias of the gradient that is tolerated (above 0 and below 1)
-    shortest: estimates: K_min, the shortest truncation (between 1 and 500000000)
-    longest: estimates: K_max, the longest truncation (between 1 and 500000000)
-    lags: estimates: R, the largest lag; 0: 100, or fewer if a row of the data is too short for burn-in and lags
-        (at least 0)
-    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: the integer part of 0.9 R (at
-        least 0)
-    positions: estimates: S, the number of random places in the training data that are measured; 0: train.batch
+    delta: estimates: the relative bias that the gradient may have; the shortest truncation below it is chosen
+        (above 0 and below 1)
+    shortest: estimates: K_min, the shortest truncation that may be chosen (between 1 and 500000000)
+    longest: estimates: K_max, the longest truncation that may be chosen (between 1 and 500000000)
+    lags: estimates: R, the largest lag that is measured, at least 2; 0: 100, or fewer if a row of the data is
+        too short for burn_in and lags (at least 0)
+    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: 0.9 R, rounded down (at least
+        0)
+    positions: estimates: S, how many random places in the training data are measured; 0: as many as train.batch
         (between 0 and 65536)
-    burn_in: estimates: steps from the zero state before the lags begin (between 0 and 1000000)
-    estimate_every: estimates: updates from one estimate to the next; 0: once per epoch (at least 0)
-    logged_estimates: how many estimates are made each time, only to be logged, with their 95 % range (between 0
-        and 10000)
-    decay: estimates: the decay beta is found by regression (Eq. 22), as the maximum (Eq. 21) or as a quantile
-        of the slopes (regression, max, quantile)
-    quantile: decay = quantile: alpha; the 1 - alpha quantile is taken (between 0 and 1)
-    norm: estimates: the norm of dL/dh; per_layer: summed over layers; weighted: by the size of dh/dW
-        (euclidean, per_layer, weighted)
-    gradient_size: estimates: C_k is computed from mean norms, from the norm of summed mean vectors, or exactly
-        (small models only) (norms, vectors, exact)
-    estimate_dropout: estimates: apply dropout
-    variants: estimates: do as the released code does where it differs from the paper (docs/adaptive-tbptt.md)
-        (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau, global_lower_bound,
-        unit_bias)
+    burn_in: estimates: steps that bring the state from zero to a usual value before the lags begin (between 0
+        and 1000000)
+    estimate_every: estimates: updates from one estimate to the next; 0: one estimate per epoch (at least 0)
+    logged_estimates: how many estimates are made each time for the log alone, with their 95 % range; 0: none
+        (between 0 and 10000)
+    decay: estimates: how the decay beta is found: by regression (Eq. 22), as the largest slope (max, Eq. 21) or
+        as a quantile of the slopes (regression, max, quantile)
+    quantile: decay = quantile: alpha; beta comes from the 1 - alpha quantile of the slopes (between 0 and 1)
+    norm: estimates: how the size of dL/dh is measured. euclidean: its norm; per_layer: the sum of the layers'
+        norms; weighted: each unit counts by the size of its dh/dW (euclidean, per_layer, weighted)
+    gradient_size: estimates: how the size C_k of the gradient is found. norms: from mean norms; vectors: from
+        the norm of summed mean vectors; exact: exactly, for states of at most 256 numbers (norms, vectors,
+        exact)
+    estimate_dropout: estimates: keep dropout on while gradients are measured
+    variants: estimates: what to do as the released code does, where it differs from the paper (docs/adaptive-
+        tbptt.md) (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau,
+        global_lower_bound, unit_bias)
     """
 
     _table = 'learner'
     _name = 'tbptt'
     _fields = {
         'preset': Field('learner.tbptt.preset', 'text', 'custom', None, None, False, False, ('custom', 'paper', 'ref', 'plain', 'original', 'double-tf', 'buffer')),
-        'truncation': Field('learner.tbptt.truncation', 'integer', 0, 0.0, None, False, False, ()),
-        'steps': Field('learner.tbptt.steps', 'integer', 0, 0.0, None, False, False, ()),
+        'truncation': Field('learner.tbptt.truncation', 'integer', 0, 0.0, 500000000.0, False, False, ()),
+        'steps': Field('learner.tbptt.steps', 'integer', 0, 0.0, 500000000.0, False, False, ()),
         'losses': Field('learner.tbptt.losses', 'integer', 0, 0.0, None, False, False, ()),
-        'stride': Field('learner.tbptt.stride', 'integer', 0, 0.0, None, False, False, ()),
+        'stride': Field('learner.tbptt.stride', 'integer', 0, 0.0, 500000000.0, False, False, ()),
         'chunk': Field('learner.tbptt.chunk', 'integer', 0, 0.0, None, False, False, ()),
         'ref_stream': Field('learner.tbptt.ref_stream', 'true or false', False, None, None, False, False, ()),
         'rate_scaling': Field('learner.tbptt.rate_scaling', 'text', 'none', None, None, False, False, ('none', 'sqrt', 'linear')),
@@ -214,51 +220,56 @@ class TBPTT(Settings):
 class AdaptiveTBPTT(Settings):
     """The training method `adaptive_tbptt` (docs/options.md).
 
-    preset: a name for steps, losses and stride, from the truncation K. plain: K, K, K; paper: 2K+1, K, K; ref:
-        2K-1, K, K; original: K, 1, 1; double-tf: 2K-1 each; buffer: as plain, and the window also gets the
-        gradient of the K-1 losses after it; custom: as given; not custom (custom, paper, ref, plain, original,
-        double-tf, buffer)
-    truncation: K_0, the truncation before the first estimate; 0: shortest (at least 0)
+    preset: sets steps, losses and stride from K, the truncation. plain: K, K, K. paper: 2K+1, K, K. ref: 2K-1,
+        K, K. original: K, 1, 1. double-tf: 2K-1 for all three. buffer: as plain, and a window also gets the
+        gradient of the K-1 losses after it. custom: not allowed here, because it has no K (custom, paper, ref,
+        plain, original, double-tf, buffer)
+    truncation: K_0, the truncation before the first estimate, if estimate_first = false; 0: shortest (between 0
+        and 500000000)
     chunk: cut each sequence of a batch into chunks of this many steps; no window reaches back into an earlier
         chunk; 0: off (at least 0)
-    ref_stream: with chunk: start windows from the wrong states that the released code takes there
-    rate_scaling: multiply the rate by sqrt(K) or by K. K is the truncation (preset = custom: losses), also for
-        windows with fewer losses (none, sqrt, linear)
+    ref_stream: with chunk: start windows from the same outdated states as the released code of adaptive TBPTT
+    rate_scaling: multiply the learning rate by the square root of K (sqrt) or by K (linear), also for a window
+        with fewer losses. K is the truncation; preset = custom: losses (none, sqrt, linear)
     clip_by_losses: divide optimizer.clip by the number of losses of a window, as the released code of adaptive
         TBPTT does
-    delta: estimates: the relative bias of the gradient that is tolerated (above 0 and below 1)
-    shortest: estimates: K_min, the shortest truncation (between 1 and 500000000)
-    longest: estimates: K_max, the longest truncation (between 1 and 500000000)
-    lags: estimates: R, the largest lag; 0: 100, or fewer if a row of the data is too short for burn-in and lags
-        (at least 0)
-    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: the integer part of 0.9 R (at
-        least 0)
-    positions: estimates: S, the number of random places in the training data that are measured; 0: train.batch
+    delta: estimates: the relative bias that the gradient may have; the shortest truncation below it is chosen
+        (above 0 and below 1)
+    shortest: estimates: K_min, the shortest truncation that may be chosen (between 1 and 500000000)
+    longest: estimates: K_max, the longest truncation that may be chosen (between 1 and 500000000)
+    lags: estimates: R, the largest lag that is measured, at least 2; 0: 100, or fewer if a row of the data is
+        too short for burn_in and lags (at least 0)
+    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: 0.9 R, rounded down (at least
+        0)
+    positions: estimates: S, how many random places in the training data are measured; 0: as many as train.batch
         (between 0 and 65536)
-    burn_in: estimates: steps from the zero state before the lags begin (between 0 and 1000000)
-    estimate_every: estimates: updates from one estimate to the next; 0: once per epoch (at least 0)
-    logged_estimates: how many estimates are made each time, only to be logged, with their 95 % range (between 0
-        and 10000)
-    decay: estimates: the decay beta is found by regression (Eq. 22), as the maximum (Eq. 21) or as a quantile
-        of the slopes (regression, max, quantile)
-    quantile: decay = quantile: alpha; the 1 - alpha quantile is taken (between 0 and 1)
-    norm: estimates: the norm of dL/dh; per_layer: summed over layers; weighted: by the size of dh/dW
-        (euclidean, per_layer, weighted)
-    gradient_size: estimates: C_k is computed from mean norms, from the norm of summed mean vectors, or exactly
-        (small models only) (norms, vectors, exact)
-    estimate_dropout: estimates: apply dropout
-    variants: estimates: do as the released code does where it differs from the paper (docs/adaptive-tbptt.md)
-        (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau, global_lower_bound,
-        unit_bias)
-    repeats: how many estimates decide on K, the integer part of their mean (between 1 and 1000)
-    estimate_first: estimate before the first update (Algorithm 1); false: begin with `truncation`
+    burn_in: estimates: steps that bring the state from zero to a usual value before the lags begin (between 0
+        and 1000000)
+    estimate_every: estimates: updates from one estimate to the next; 0: one estimate per epoch (at least 0)
+    logged_estimates: how many estimates are made each time for the log alone, with their 95 % range; 0: none
+        (between 0 and 10000)
+    decay: estimates: how the decay beta is found: by regression (Eq. 22), as the largest slope (max, Eq. 21) or
+        as a quantile of the slopes (regression, max, quantile)
+    quantile: decay = quantile: alpha; beta comes from the 1 - alpha quantile of the slopes (between 0 and 1)
+    norm: estimates: how the size of dL/dh is measured. euclidean: its norm; per_layer: the sum of the layers'
+        norms; weighted: each unit counts by the size of its dh/dW (euclidean, per_layer, weighted)
+    gradient_size: estimates: how the size C_k of the gradient is found. norms: from mean norms; vectors: from
+        the norm of summed mean vectors; exact: exactly, for states of at most 256 numbers (norms, vectors,
+        exact)
+    estimate_dropout: estimates: keep dropout on while gradients are measured
+    variants: estimates: what to do as the released code does, where it differs from the paper (docs/adaptive-
+        tbptt.md) (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau,
+        global_lower_bound, unit_bias)
+    repeats: how many estimates decide on K together; K is the mean of their answers, rounded down (between 1
+        and 1000)
+    estimate_first: true: estimate before the first update (Algorithm 1); false: begin with `truncation`
     """
 
     _table = 'learner'
     _name = 'adaptive_tbptt'
     _fields = {
         'preset': Field('learner.adaptive_tbptt.preset', 'text', 'paper', None, None, False, False, ('custom', 'paper', 'ref', 'plain', 'original', 'double-tf', 'buffer')),
-        'truncation': Field('learner.adaptive_tbptt.truncation', 'integer', 0, 0.0, None, False, False, ()),
+        'truncation': Field('learner.adaptive_tbptt.truncation', 'integer', 0, 0.0, 500000000.0, False, False, ()),
         'chunk': Field('learner.adaptive_tbptt.chunk', 'integer', 0, 0.0, None, False, False, ()),
         'ref_stream': Field('learner.adaptive_tbptt.ref_stream', 'true or false', False, None, None, False, False, ()),
         'rate_scaling': Field('learner.adaptive_tbptt.rate_scaling', 'text', 'sqrt', None, None, False, False, ('none', 'sqrt', 'linear')),
@@ -338,74 +349,79 @@ class AdaptiveTBPTT(Settings):
 class FPTT(Settings):
     """The training method `fptt` (docs/options.md).
 
-    windows: K, the number of windows of a sequence (at least 0)
-    window_length: steps of a window, instead of their number K (at least 0)
-    remainder: steps that are left over when T is divided by K: extra: they are one more window; absorb: they
-        join the last window; spread: all windows share them; auto: extra, but spread where the extra window
-        would be longer than the others (auto, extra, absorb, spread)
-    window: fixed: windows have the length that is given; adaptive: the truncation that keeps the relative bias
-        of the gradient below `delta`, between `shortest` and `longest`; window_length is then the first one
-        (fixed, adaptive)
-    form: lambda: regulariser with a running estimate; gradient: Algorithm 2 to the letter; ogd: no regulariser
+    windows: K, how many windows a sequence is cut into, at most one for each step; 0: window_length is given
+        instead (at least 0)
+    window_length: steps of a window; 0: windows (K) is given instead (at least 0)
+    remainder: where the steps go that are left over after equal windows. extra: into one more window. absorb:
+        into the last window. spread: into all windows. auto: extra, but spread where the extra window would be
+        longer than the others (auto, extra, absorb, spread)
+    window: fixed: windows have the length that is given. adaptive: their length is the truncation that keeps
+        the relative bias of the gradient below `delta`, between `shortest` and `longest` (fixed, adaptive)
+    form: the regulariser. lambda: with a running estimate; gradient: Algorithm 2 to the letter; ogd: none
         (lambda, gradient, ogd)
     alpha: strength of the regulariser; positive unless form = ogd (at least 0)
     alpha_growth: alpha is multiplied by this after each epoch (above 0)
     alpha_most: alpha grows no further than this; 0: no bound (at least 0)
-    averaging: b, the weight of W in its running average (between 0 and 1)
-    penalty: form = lambda: m, by which alpha is multiplied in the gradient (at least 0)
+    averaging: b, the weight of the newest W in the running average of W (between 0 and 1)
+    penalty: form = lambda: m; alpha is multiplied by it where the regulariser enters the gradient (at least 0)
     kappa: form = gradient: weight of the gradient of the window before (at least 0)
-    inner_iterations: updates of W on each window (at least 1)
-    inner_state: further updates on a window: restart at its first state, or continue from its last (restart,
-        continue)
-    take_average: replace W by its average at the end of an epoch
-    reset_multiplier: set lambda to 0 at the end of an epoch
-    carry: the next batch of a stream starts from the state that the windows left, or from a rerun with the new
-        weights (windows, rerun)
+    inner_iterations: updates of W on each window (between 1 and 1000000)
+    inner_state: inner_iterations above 1: further updates on a window restart at its first state, or continue
+        from its last (restart, continue)
+    take_average: replace the weights W by their running average at the end of each epoch
+    reset_multiplier: set lambda to 0 at the end of each epoch; form = gradient: the gradient of the window
+        before
+    carry: where the next batch of a stream starts. windows: from the state that the windows left; rerun: from
+        that of one more forward pass, with the new weights (windows, rerun)
     masks: with model.dropout_per_sequence: draw a new mask for each window, or for each sequence (window,
         sequence)
-    rate_by_windows: the rate is divided by twice the number of windows of the sequence
-    rate_by_length: the rate is multiplied by the sequence's length, divided by the longest one (the usual one,
-        where lengths are drawn)
-    intermediate: sequences with one target at the end: where earlier windows have losses; auto: window_end for
-        such sequences (auto, window_end, every_step, none)
-    q: the distribution Q of these losses. examples: the prediction for this example in the epoch before;
-        class_wrong, class_right: that for a wrongly (rightly) classified example of its class in the batch
-        before; uniform; auto: examples if their number is finite, else uniform (auto, examples, class_wrong,
-        class_right, uniform)
+    rate_by_windows: divide the learning rate by twice the number of windows of the sequence
+    rate_by_length: multiply the learning rate by the sequence's length, divided by the longest one (by the
+        usual one, where lengths are drawn)
+    intermediate: sequences with one target at the end: where earlier windows have a loss. window_end: at their
+        last step; every_step: shared over all steps; none: nowhere; auto: window_end for such sequences (auto,
+        window_end, every_step, none)
+    q: Q, with which losses before the end of a sequence compare beside the target. examples: the prediction for
+        this example in the epoch before. class_wrong, class_right: that for a wrongly (rightly) classified
+        example of its class in the batch before. uniform: all classes alike. auto: examples if their number is
+        finite, else uniform (auto, examples, class_wrong, class_right, uniform)
     q_epoch: q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first
         batch (at least 1)
-    beta: weight of the target in window p. time: t / T; window: p / K'; ref_index: p - 1 + 1 / K (numbers only,
-        as in the released code) (time, window, ref_index)
-    divergence: the divergence is a sum over classes, or a mean (sum, mean)
+    beta: weight of the target in the loss of window p of K', which ends at step t of T. time: t / T; window: p
+        / K'; ref_index: p - 1 + 1 / K (numbers only, as in the released code) (time, window, ref_index)
+    divergence: whether the divergence from Q is a sum over classes, or a mean (sum, mean)
     one_hot_from: from this window on Q is the label itself; 0: in no window (at least 0)
-    skip_last: never train on the last window
-    delta: estimates: the relative bias of the gradient that is tolerated (above 0 and below 1)
-    shortest: estimates: K_min, the shortest truncation (between 1 and 500000000)
-    longest: estimates: K_max, the longest truncation (between 1 and 500000000)
-    lags: estimates: R, the largest lag; 0: 100, or fewer if a row of the data is too short for burn-in and lags
-        (at least 0)
-    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: the integer part of 0.9 R (at
-        least 0)
-    positions: estimates: S, the number of random places in the training data that are measured; 0: train.batch
+    skip_last: never train on the last window of a sequence
+    delta: estimates: the relative bias that the gradient may have; the shortest truncation below it is chosen
+        (above 0 and below 1)
+    shortest: estimates: K_min, the shortest truncation that may be chosen (between 1 and 500000000)
+    longest: estimates: K_max, the longest truncation that may be chosen (between 1 and 500000000)
+    lags: estimates: R, the largest lag that is measured, at least 2; 0: 100, or fewer if a row of the data is
+        too short for burn_in and lags (at least 0)
+    tail: estimates: tau; the decay beta is fitted to the lags from tau to R; 0: 0.9 R, rounded down (at least
+        0)
+    positions: estimates: S, how many random places in the training data are measured; 0: as many as train.batch
         (between 0 and 65536)
-    burn_in: estimates: steps from the zero state before the lags begin (between 0 and 1000000)
-    estimate_every: estimates: updates from one estimate to the next; 0: once per epoch (at least 0)
-    logged_estimates: how many estimates are made each time, only to be logged, with their 95 % range (between 0
-        and 10000)
-    decay: estimates: the decay beta is found by regression (Eq. 22), as the maximum (Eq. 21) or as a quantile
-        of the slopes (regression, max, quantile)
-    quantile: decay = quantile: alpha; the 1 - alpha quantile is taken (between 0 and 1)
-    norm: estimates: the norm of dL/dh; per_layer: summed over layers; weighted: by the size of dh/dW
-        (euclidean, per_layer, weighted)
-    gradient_size: estimates: C_k is computed from mean norms, from the norm of summed mean vectors, or exactly
-        (small models only) (norms, vectors, exact)
-    estimate_dropout: estimates: apply dropout
-    variants: estimates: do as the released code does where it differs from the paper (docs/adaptive-tbptt.md)
-        (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau, global_lower_bound,
-        unit_bias)
-    repeats: window = adaptive: how many estimates decide on the length, the integer part of their mean (between
-        1 and 1000)
-    estimate_first: window = adaptive: estimate before the first update; false: begin with `window_length`
+    burn_in: estimates: steps that bring the state from zero to a usual value before the lags begin (between 0
+        and 1000000)
+    estimate_every: estimates: updates from one estimate to the next; 0: one estimate per epoch (at least 0)
+    logged_estimates: how many estimates are made each time for the log alone, with their 95 % range; 0: none
+        (between 0 and 10000)
+    decay: estimates: how the decay beta is found: by regression (Eq. 22), as the largest slope (max, Eq. 21) or
+        as a quantile of the slopes (regression, max, quantile)
+    quantile: decay = quantile: alpha; beta comes from the 1 - alpha quantile of the slopes (between 0 and 1)
+    norm: estimates: how the size of dL/dh is measured. euclidean: its norm; per_layer: the sum of the layers'
+        norms; weighted: each unit counts by the size of its dh/dW (euclidean, per_layer, weighted)
+    gradient_size: estimates: how the size C_k of the gradient is found. norms: from mean norms; vectors: from
+        the norm of summed mean vectors; exact: exactly, for states of at most 256 numbers (norms, vectors,
+        exact)
+    estimate_dropout: estimates: keep dropout on while gradients are measured
+    variants: estimates: what to do as the released code does, where it differs from the paper (docs/adaptive-
+        tbptt.md) (mean_of_logs, phi_from_one, tau_twice, tight_tail, ols_all_lags, max_from_tau,
+        global_lower_bound, unit_bias)
+    repeats: window = adaptive: how many estimates decide on the length together; it is the mean of their
+        answers, rounded down (between 1 and 1000)
+    estimate_first: window = adaptive: true: estimate before the first update; false: begin with `window_length`
     """
 
     _table = 'learner'
@@ -422,7 +438,7 @@ class FPTT(Settings):
         'averaging': Field('learner.fptt.averaging', 'number', 0.5, 0.0, 1.0, False, False, ()),
         'penalty': Field('learner.fptt.penalty', 'number', 1.0, 0.0, None, False, False, ()),
         'kappa': Field('learner.fptt.kappa', 'number', 1.0, 0.0, None, False, False, ()),
-        'inner_iterations': Field('learner.fptt.inner_iterations', 'integer', 1, 1.0, None, False, False, ()),
+        'inner_iterations': Field('learner.fptt.inner_iterations', 'integer', 1, 1.0, 1000000.0, False, False, ()),
         'inner_state': Field('learner.fptt.inner_state', 'text', 'restart', None, None, False, False, ('restart', 'continue')),
         'take_average': Field('learner.fptt.take_average', 'true or false', False, None, None, False, False, ()),
         'reset_multiplier': Field('learner.fptt.reset_multiplier', 'true or false', False, None, None, False, False, ()),
@@ -552,15 +568,18 @@ class FPTT(Settings):
 class FPP(Settings):
     """The training method `fpp` (docs/options.md).
 
-    steps: T, steps of a trajectory (at least 0)
-    buffer: N, the number of transitions in the buffer (at least 1)
-    lambda_: weight of the penalty (at least 0)
+    steps: T, the steps of a trajectory, from which an update learns; between 1 and `buffer` (between 0 and
+        1000000000)
+    buffer: N, how many transitions (the newest steps of the stream) the buffer keeps (between 1 and 1000000000)
+    lambda_: weight of the penalty, which pulls each stored state to the one that is predicted for it (at least
+        0)
     lambda_growth: lambda is multiplied by this every 1000 steps (above 0)
     lambda_most: lambda grows no further than this; 0: no bound (at least 0)
-    penalty: sum_half: lambda/2 times the sum of squares of each sample; mean: lambda times their mean
-        (sum_half, mean)
-    penalise: which gradients contain the penalty (both, weights, states, none)
-    updates: M, updates per step (at least 1)
+    penalty: the penalty. sum_half: lambda/2 times the sum of squares of each sample; mean: lambda times their
+        mean (sum_half, mean)
+    penalise: which gradients contain the penalty: those of the weights and of the states (both), of one of
+        them, or none (both, weights, states, none)
+    updates: M, how many updates follow each step of the stream (between 1 and 1000000)
     order: sequential: M updates one after the other; parallel: M gradients at the same weights and states
         (sequential, parallel)
     state_rate: learning rate of the stored states; 0: they do not change (at least 0)
@@ -569,39 +588,42 @@ class FPP(Settings):
         mean loss (sample, batch_mean)
     batch: streams: an update takes one trajectory of each stream, all ending at the same step; blocks: it takes
         `blocks` trajectories (streams, blocks)
-    blocks: batch = blocks: how many trajectories an update takes (at least 1)
+    blocks: batch = blocks: how many trajectories an update takes (between 1 and 1000000)
     collisions: batch = blocks: when two gradients meet at one state, add them, or keep the last (add,
         overwrite)
-    sample: where trajectories end: anywhere in the buffer, or at its newest step (uniform, newest)
+    sample: where trajectories end. uniform: anywhere in the buffer; newest: at its newest step (uniform,
+        newest)
     ends: weighted: trajectories end at steps with a target; all: at any step (weighted, all)
-    newest: whether the newest transition may be drawn
+    newest: whether a trajectory may end at the newest transition
     feed: buffer: the next step starts from the state in the buffer; running: from a state that no update
         changes (buffer, running)
-    write_back: states change in each of the M updates, or only in the last (each, last)
+    write_back: each: states change in each of the M updates; last: only in the last (each, last)
     variant: plain, Decay-FPP or Random-FPP (plain, decay, random)
     phase_steps: variant = decay, random: steps of a phase, usually a fifth of the run (at least 0)
-    decay: variant = decay: how T falls and M rises (halving, subtractive)
-    chance: variant = random: how the probability of T steps falls (additive, multiplicative, divided)
+    decay: variant = decay: how T falls and M rises from phase to phase. halving: T is halved, M doubled;
+        subtractive: T falls and M rises by 2 (halving, subtractive)
+    chance: variant = random: how the probability of T steps falls from phase to phase. additive: by 0.2;
+        multiplicative: times 0.8; divided: by the factor 1.2 (additive, multiplicative, divided)
     fixed: fill the buffer once, then learn from it alone
     """
 
     _table = 'learner'
     _name = 'fpp'
     _fields = {
-        'steps': Field('learner.fpp.steps', 'integer', 0, 0.0, None, False, False, ()),
-        'buffer': Field('learner.fpp.buffer', 'integer', 1000, 1.0, None, False, False, ()),
+        'steps': Field('learner.fpp.steps', 'integer', 0, 0.0, 1000000000.0, False, False, ()),
+        'buffer': Field('learner.fpp.buffer', 'integer', 1000, 1.0, 1000000000.0, False, False, ()),
         'lambda_': Field('learner.fpp.lambda', 'number', 1.0, 0.0, None, False, False, ()),
         'lambda_growth': Field('learner.fpp.lambda_growth', 'number', 1.0, 0.0, None, True, False, ()),
         'lambda_most': Field('learner.fpp.lambda_most', 'number', 0.0, 0.0, None, False, False, ()),
         'penalty': Field('learner.fpp.penalty', 'text', 'sum_half', None, None, False, False, ('sum_half', 'mean')),
         'penalise': Field('learner.fpp.penalise', 'text', 'both', None, None, False, False, ('both', 'weights', 'states', 'none')),
-        'updates': Field('learner.fpp.updates', 'integer', 1, 1.0, None, False, False, ()),
+        'updates': Field('learner.fpp.updates', 'integer', 1, 1.0, 1000000.0, False, False, ()),
         'order': Field('learner.fpp.order', 'text', 'sequential', None, None, False, False, ('sequential', 'parallel')),
         'state_rate': Field('learner.fpp.state_rate', 'number', 0.01, 0.0, None, False, False, ()),
         'state_optimizer': Field('learner.fpp.state_optimizer', 'text', 'sgd', None, None, False, False, ('sgd', 'rmsprop')),
         'state_gradient': Field('learner.fpp.state_gradient', 'text', 'sample', None, None, False, False, ('sample', 'batch_mean')),
         'batch': Field('learner.fpp.batch', 'text', 'streams', None, None, False, False, ('streams', 'blocks')),
-        'blocks': Field('learner.fpp.blocks', 'integer', 1, 1.0, None, False, False, ()),
+        'blocks': Field('learner.fpp.blocks', 'integer', 1, 1.0, 1000000.0, False, False, ()),
         'collisions': Field('learner.fpp.collisions', 'text', 'add', None, None, False, False, ('add', 'overwrite')),
         'sample': Field('learner.fpp.sample', 'text', 'uniform', None, None, False, False, ('uniform', 'newest')),
         'ends': Field('learner.fpp.ends', 'text', 'weighted', None, None, False, False, ('weighted', 'all')),
@@ -675,7 +697,7 @@ class FPP(Settings):
 class SlidingTBPTT(Settings):
     """The training method `sliding_tbptt` (docs/options.md).
 
-    steps: T, steps of a window (at least 0)
+    steps: T, how many steps each update goes back, at least 1 (between 0 and 1000000000)
     start: stored: a window starts from the stored state; shifted: from the last state of the window before
         (stored, shifted)
     """
@@ -683,7 +705,7 @@ class SlidingTBPTT(Settings):
     _table = 'learner'
     _name = 'sliding_tbptt'
     _fields = {
-        'steps': Field('learner.sliding_tbptt.steps', 'integer', 0, 0.0, None, False, False, ()),
+        'steps': Field('learner.sliding_tbptt.steps', 'integer', 0, 0.0, 1000000000.0, False, False, ()),
         'start': Field('learner.sliding_tbptt.start', 'text', 'stored', None, None, False, False, ('stored', 'shifted')),
     }
 
@@ -701,36 +723,42 @@ class SlidingTBPTT(Settings):
 class TargetPropagation(Settings):
     """The training method `target_propagation` (docs/options.md).
 
-    block: B, steps of a block; it must divide the steps of a batch (at least 0)
+    block: B, the steps of a block, at least 1; it must divide the length of the task (at least 0)
     lambda_: weight of the penalty between blocks; positive unless solver = pm (at least 0)
     lambda_factor: lambda is multiplied by this after each epoch (above 0)
-    solver: admm: alternate states H, parameters theta, duals U; alm: joint steps on H and theta, then U; pm: no
-        duals (admm, alm, pm)
-    state_steps: gradient steps on the states H; solver = alm: joint steps (at least 0)
-    theta_steps: gradient steps on the parameters (at least 1)
-    rounds: how often the solver goes over each batch (at least 1)
+    solver: admm: steps on the states H, the parameters theta and the duals U in turn; alm: joint steps on H and
+        theta, then U; pm: no duals (admm, alm, pm)
+    state_steps: gradient steps on the states H in each round; solver = alm: joint steps, at least 1 (between 0
+        and 1000000)
+    theta_steps: gradient steps on the parameters in each round (between 1 and 1000000)
+    rounds: how often the solver goes over each batch (between 1 and 1000000)
     h_solver: gradient: H follows its gradient; backward_sweep: targets are computed in one sweep from the last
         block to the first (gradient, backward_sweep)
     state_optimizer: update rule of the states H (sgd, momentum, adam, rmsprop, rmsprop_tf1, adagrad, adadelta,
         asgd)
-    state_rate: learning rate of H; h_solver = backward_sweep: eta (at least 0)
-    state_epsilon: epsilon of H's update rule; -1: the rule's own default (at least -1)
-    state_clip: clip the gradient of H to this norm; 0: off (at least 0)
-    state_reset: reset the optimizer of H for every batch
-    dual: the scaled step on the duals, or literally the one that the paper prints (scaled, literal)
+    state_rate: learning rate of the states H; h_solver = backward_sweep: eta, the step of the sweep (at least
+        0)
+    state_epsilon: epsilon of H's update rule, from 1e-30 on; -1: the rule's own default (between -1 and 1)
+    state_clip: clip the gradient of the states H to this norm; 0: off (at least 0)
+    state_reset: reset the optimizer of the states H for every batch
+    dual: scaled: the scaled step of ADMM on the duals; literal: the step that the paper prints (scaled,
+        literal)
     dual_rate: alpha_u, the step size of the duals (at least 0)
-    dual_clip: clip the gradient of U to this norm; 0: off (at least 0)
+    dual_clip: clip the gradient of the duals U to this norm; 0: off (at least 0)
     first_dual_epoch: duals stay zero before this epoch (at least 1)
-    dual_before_theta: update in the order H, U, theta instead of H, theta, U
-    init: where H starts in each batch. chain: from one forward pass; zero_start: from blocks that start at
-        zero; zeros: at zero; persist: H is kept for ever (batch mode) (chain, zero_start, zeros, persist)
-    first_free: the state before the first block is optimised too
-    carry_epochs: a new epoch starts from the last state of the one before
-    loss_scale: losses and penalties are summed, or averaged (sum, mean)
-    shard: how many blocks of each row are worked on at a time; 0: all; with init = persist: 256 (at least 0)
+    dual_before_theta: update the duals U before the parameters theta: in the order H, U, theta instead of H,
+        theta, U
+    init: where the states H start in each batch. chain: from one forward pass; zero_start: from blocks that
+        start at zero; zeros: at zero; persist: H is kept for ever (batch mode) (chain, zero_start, zeros,
+        persist)
+    first_free: optimise the state before the first block too
+    carry_epochs: start a new epoch from the last state of the one before
+    loss_scale: sum: losses and penalties are summed over steps and blocks; mean: they are averaged (sum, mean)
+    shard: how many blocks of each row are worked on at a time; 0: all; with init = persist: 256 (between 0 and
+        1000000000)
     test_steps: evaluations: gradient steps on the state before each block, once the block has been scored; 0:
         none (at least 0)
-    memory: most MiB for the tables of H and U; 0: as much as the machine has (at least 0)
+    memory: how many MiB the tables of H and U may take; 0: as much as the machine has (at least 0)
     """
 
     _table = 'learner'
@@ -740,13 +768,13 @@ class TargetPropagation(Settings):
         'lambda_': Field('learner.target_propagation.lambda', 'number', 1.0, 0.0, None, False, False, ()),
         'lambda_factor': Field('learner.target_propagation.lambda_factor', 'number', 1.0, 0.0, None, True, False, ()),
         'solver': Field('learner.target_propagation.solver', 'text', 'admm', None, None, False, False, ('admm', 'alm', 'pm')),
-        'state_steps': Field('learner.target_propagation.state_steps', 'integer', 1, 0.0, None, False, False, ()),
-        'theta_steps': Field('learner.target_propagation.theta_steps', 'integer', 1, 1.0, None, False, False, ()),
-        'rounds': Field('learner.target_propagation.rounds', 'integer', 1, 1.0, None, False, False, ()),
+        'state_steps': Field('learner.target_propagation.state_steps', 'integer', 1, 0.0, 1000000.0, False, False, ()),
+        'theta_steps': Field('learner.target_propagation.theta_steps', 'integer', 1, 1.0, 1000000.0, False, False, ()),
+        'rounds': Field('learner.target_propagation.rounds', 'integer', 1, 1.0, 1000000.0, False, False, ()),
         'h_solver': Field('learner.target_propagation.h_solver', 'text', 'gradient', None, None, False, False, ('gradient', 'backward_sweep')),
         'state_optimizer': Field('learner.target_propagation.state_optimizer', 'text', 'adagrad', None, None, False, False, ('sgd', 'momentum', 'adam', 'rmsprop', 'rmsprop_tf1', 'adagrad', 'adadelta', 'asgd')),
         'state_rate': Field('learner.target_propagation.state_rate', 'number', 0.1, 0.0, None, False, False, ()),
-        'state_epsilon': Field('learner.target_propagation.state_epsilon', 'number', 1e-05, -1.0, None, False, False, ()),
+        'state_epsilon': Field('learner.target_propagation.state_epsilon', 'number', 1e-05, -1.0, 1.0, False, False, ()),
         'state_clip': Field('learner.target_propagation.state_clip', 'number', 0.0, 0.0, None, False, False, ()),
         'state_reset': Field('learner.target_propagation.state_reset', 'true or false', True, None, None, False, False, ()),
         'dual': Field('learner.target_propagation.dual', 'text', 'scaled', None, None, False, False, ('scaled', 'literal')),
@@ -758,7 +786,7 @@ class TargetPropagation(Settings):
         'first_free': Field('learner.target_propagation.first_free', 'true or false', False, None, None, False, False, ()),
         'carry_epochs': Field('learner.target_propagation.carry_epochs', 'true or false', False, None, None, False, False, ()),
         'loss_scale': Field('learner.target_propagation.loss_scale', 'text', 'sum', None, None, False, False, ('sum', 'mean')),
-        'shard': Field('learner.target_propagation.shard', 'integer', 0, 0.0, None, False, False, ()),
+        'shard': Field('learner.target_propagation.shard', 'integer', 0, 0.0, 1000000000.0, False, False, ()),
         'test_steps': Field('learner.target_propagation.test_steps', 'integer', 0, 0.0, None, False, False, ()),
         'memory': Field('learner.target_propagation.memory', 'integer', 0, 0.0, None, False, False, ()),
     }
@@ -832,11 +860,13 @@ class SGD(Settings):
     average: average the weights for evaluations, with any rule: from the first update on (always), or from when
         validation stops improving (non_monotone) (off, always, non_monotone)
     average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
-    average_patience: averaging begins at a validation that is worse than the best one more than this many
+    average_patience: averaging begins when a validation is worse than the best of those more than this many
         validations back (between 1 and 1000000)
-    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
-        as FPTT's do (before, after)
-    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    average_test: whether average_patience counts back before the newest validation joins the others, as AWD-
+        LSTM's authors do, or after, as FPTT's do (before, after)
+    schedule: how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when
+        validations stop improving; inverse_sqrt: it is divided by the square root of the update's number
+        (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
     schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
@@ -907,11 +937,13 @@ class Momentum(Settings):
     average: average the weights for evaluations, with any rule: from the first update on (always), or from when
         validation stops improving (non_monotone) (off, always, non_monotone)
     average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
-    average_patience: averaging begins at a validation that is worse than the best one more than this many
+    average_patience: averaging begins when a validation is worse than the best of those more than this many
         validations back (between 1 and 1000000)
-    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
-        as FPTT's do (before, after)
-    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    average_test: whether average_patience counts back before the newest validation joins the others, as AWD-
+        LSTM's authors do, or after, as FPTT's do (before, after)
+    schedule: how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when
+        validations stop improving; inverse_sqrt: it is divided by the square root of the update's number
+        (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
     schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
@@ -981,17 +1013,19 @@ class Adam(Settings):
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     beta1: share of the old mean of the gradient that is kept (at least 0 and below 1)
-    beta2: share of the old mean of its square that is kept (at least 0 and below 1)
-    epsilon: added to the denominator; -1: the rule's own default (at least -1)
+    beta2: share of the old mean of the gradient's square that is kept (at least 0 and below 1)
+    epsilon: added to the denominator, from 1e-30 on; -1: the rule's own default (between -1 and 1)
     weight_decay: this times the weights is added to the gradient (at least 0)
     average: average the weights for evaluations, with any rule: from the first update on (always), or from when
         validation stops improving (non_monotone) (off, always, non_monotone)
     average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
-    average_patience: averaging begins at a validation that is worse than the best one more than this many
+    average_patience: averaging begins when a validation is worse than the best of those more than this many
         validations back (between 1 and 1000000)
-    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
-        as FPTT's do (before, after)
-    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    average_test: whether average_patience counts back before the newest validation joins the others, as AWD-
+        LSTM's authors do, or after, as FPTT's do (before, after)
+    schedule: how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when
+        validations stop improving; inverse_sqrt: it is divided by the square root of the update's number
+        (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
     schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
@@ -1007,7 +1041,7 @@ class Adam(Settings):
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'beta1': Field('optimizer.beta1', 'number', 0.9, 0.0, 1.0, False, True, ()),
         'beta2': Field('optimizer.beta2', 'number', 0.999, 0.0, 1.0, False, True, ()),
-        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
+        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, 1.0, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
         'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
         'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
@@ -1067,16 +1101,18 @@ class RMSProp(Settings):
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
-    epsilon: added to the denominator; -1: the rule's own default (at least -1)
+    epsilon: added to the denominator, from 1e-30 on; -1: the rule's own default (between -1 and 1)
     weight_decay: this times the weights is added to the gradient (at least 0)
     average: average the weights for evaluations, with any rule: from the first update on (always), or from when
         validation stops improving (non_monotone) (off, always, non_monotone)
     average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
-    average_patience: averaging begins at a validation that is worse than the best one more than this many
+    average_patience: averaging begins when a validation is worse than the best of those more than this many
         validations back (between 1 and 1000000)
-    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
-        as FPTT's do (before, after)
-    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    average_test: whether average_patience counts back before the newest validation joins the others, as AWD-
+        LSTM's authors do, or after, as FPTT's do (before, after)
+    schedule: how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when
+        validations stop improving; inverse_sqrt: it is divided by the square root of the update's number
+        (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
     schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
@@ -1091,7 +1127,7 @@ class RMSProp(Settings):
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
-        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
+        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, 1.0, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
         'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
         'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
@@ -1149,16 +1185,18 @@ class RMSPropTF1(Settings):
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
-    epsilon: added to the denominator; -1: the rule's own default (at least -1)
+    epsilon: added to the denominator, from 1e-30 on; -1: the rule's own default (between -1 and 1)
     weight_decay: this times the weights is added to the gradient (at least 0)
     average: average the weights for evaluations, with any rule: from the first update on (always), or from when
         validation stops improving (non_monotone) (off, always, non_monotone)
     average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
-    average_patience: averaging begins at a validation that is worse than the best one more than this many
+    average_patience: averaging begins when a validation is worse than the best of those more than this many
         validations back (between 1 and 1000000)
-    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
-        as FPTT's do (before, after)
-    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    average_test: whether average_patience counts back before the newest validation joins the others, as AWD-
+        LSTM's authors do, or after, as FPTT's do (before, after)
+    schedule: how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when
+        validations stop improving; inverse_sqrt: it is divided by the square root of the update's number
+        (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
     schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
@@ -1173,7 +1211,7 @@ class RMSPropTF1(Settings):
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
-        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
+        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, 1.0, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
         'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
         'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
@@ -1230,16 +1268,18 @@ class Adagrad(Settings):
         (task.text.length_varies)
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
-    epsilon: added to the denominator; -1: the rule's own default (at least -1)
+    epsilon: added to the denominator, from 1e-30 on; -1: the rule's own default (between -1 and 1)
     weight_decay: this times the weights is added to the gradient (at least 0)
     average: average the weights for evaluations, with any rule: from the first update on (always), or from when
         validation stops improving (non_monotone) (off, always, non_monotone)
     average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
-    average_patience: averaging begins at a validation that is worse than the best one more than this many
+    average_patience: averaging begins when a validation is worse than the best of those more than this many
         validations back (between 1 and 1000000)
-    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
-        as FPTT's do (before, after)
-    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    average_test: whether average_patience counts back before the newest validation joins the others, as AWD-
+        LSTM's authors do, or after, as FPTT's do (before, after)
+    schedule: how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when
+        validations stop improving; inverse_sqrt: it is divided by the square root of the update's number
+        (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
     schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
@@ -1253,7 +1293,7 @@ class Adagrad(Settings):
         'rate_by_length': Field('optimizer.rate_by_length', 'true or false', False, None, None, False, False, ()),
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
-        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
+        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, 1.0, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
         'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
         'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
@@ -1309,16 +1349,18 @@ class Adadelta(Settings):
     clip: a gradient with a larger norm is scaled down to this norm; 0: off (at least 0)
     clip_value: each entry of the gradient is clipped to this size; 0: off (at least 0)
     decay: share of the old mean square that is kept; -1: the rule's own default (at least -1 and below 1)
-    epsilon: added to the denominator; -1: the rule's own default (at least -1)
+    epsilon: added to the denominator, from 1e-30 on; -1: the rule's own default (between -1 and 1)
     weight_decay: this times the weights is added to the gradient (at least 0)
     average: average the weights for evaluations, with any rule: from the first update on (always), or from when
         validation stops improving (non_monotone) (off, always, non_monotone)
     average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
-    average_patience: averaging begins at a validation that is worse than the best one more than this many
+    average_patience: averaging begins when a validation is worse than the best of those more than this many
         validations back (between 1 and 1000000)
-    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
-        as FPTT's do (before, after)
-    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    average_test: whether average_patience counts back before the newest validation joins the others, as AWD-
+        LSTM's authors do, or after, as FPTT's do (before, after)
+    schedule: how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when
+        validations stop improving; inverse_sqrt: it is divided by the square root of the update's number
+        (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
     schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at
@@ -1333,7 +1375,7 @@ class Adadelta(Settings):
         'clip': Field('optimizer.clip', 'number', 0.0, 0.0, None, False, False, ()),
         'clip_value': Field('optimizer.clip_value', 'number', 0.0, 0.0, None, False, False, ()),
         'decay': Field('optimizer.decay', 'number', -1.0, -1.0, 1.0, False, True, ()),
-        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, None, False, False, ()),
+        'epsilon': Field('optimizer.epsilon', 'number', -1.0, -1.0, 1.0, False, False, ()),
         'weight_decay': Field('optimizer.weight_decay', 'number', 0.0, 0.0, None, False, False, ()),
         'average': Field('optimizer.average', 'text', 'off', None, None, False, False, ('off', 'always', 'non_monotone')),
         'average_from': Field('optimizer.average_from', 'integer', 1, 0.0, None, False, False, ()),
@@ -1394,11 +1436,13 @@ class ASGD(Settings):
     average: average the weights for evaluations, with any rule: from the first update on (always), or from when
         validation stops improving (non_monotone) (off, always, non_monotone)
     average_from: the average begins after this many updates; from then on evaluations use it (at least 0)
-    average_patience: averaging begins at a validation that is worse than the best one more than this many
+    average_patience: averaging begins when a validation is worse than the best of those more than this many
         validations back (between 1 and 1000000)
-    average_test: count those validations before the newest one joins them, as AWD-LSTM's authors do, or after,
-        as FPTT's do (before, after)
-    schedule: how the rate changes over time (constant, factor_at, plateau, inverse_sqrt)
+    average_test: whether average_patience counts back before the newest validation joins the others, as AWD-
+        LSTM's authors do, or after, as FPTT's do (before, after)
+    schedule: how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when
+        validations stop improving; inverse_sqrt: it is divided by the square root of the update's number
+        (constant, factor_at, plateau, inverse_sqrt)
     schedule_factor: the rate is multiplied by this (above 0)
     schedule_epochs: the rate is multiplied at these epochs (at least 0)
     schedule_patience: this many evaluations in a row may bring no improvement before the rate is multiplied (at

@@ -28,12 +28,13 @@ const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
       {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
       {"measure", &Measure::how,
-       "what is taken of the curve from its first number on: its last value, the mean of its final tenth, the mean of "
-       "its end (the last 50 iterations), the mean of all (the area under it), its lowest, its highest, the first "
-       "iteration that reaches the level (the last where none does), the share of the values after the first that are "
-       "at or below it, the rise from the first to the final tenth, the decay: the final tenth over the highest, the "
-       "number of relapses: how often it is above ten times the level after it was at or below the level"},
-      {"level", &Measure::level, "of reach, share and relapses"},
+       "what is taken of the curve, from its first number on. last: its last value. final: the mean of its last tenth. "
+       "end: the mean of its last 50 iterations. mean: the mean of all, the area under it. lowest, highest: those "
+       "values. reach: the first iteration that reaches the level (the last one if none does). share: the share of the "
+       "values after the first that are at or below the level. rise: from the first tenth to the final one. decay: the "
+       "final tenth over the highest. relapses: how often it is above ten times the level after it was at or below the "
+       "level. result: a number of result.json"},
+      {"level", &Measure::level, "measure = reach, share or relapses: that level"},
   };
   return keys;
 }

@@ -24,47 +24,56 @@ void check_lengths(const AdaptiveTbpttConfig& config) {
 }  // namespace
 
 void describe(EstimateConfig& config, OptionList& list) {
-  list.add("delta", config.delta, "estimates: the relative bias of the gradient that is tolerated",
+  list.add("delta", config.delta,
+           "estimates: the relative bias that the gradient may have; the shortest truncation below it is chosen",
            {.low = 0, .high = 1, .open_low = true, .open_high = true});
-  list.add("shortest", config.shortest, "estimates: K_min, the shortest truncation", between(1, truncation_limit));
-  list.add("longest", config.longest, "estimates: K_max, the longest truncation", between(1, truncation_limit));
+  list.add("shortest", config.shortest, "estimates: K_min, the shortest truncation that may be chosen",
+           between(1, truncation_limit));
+  list.add("longest", config.longest, "estimates: K_max, the longest truncation that may be chosen",
+           between(1, truncation_limit));
   list.add("lags", config.lags,
-           "estimates: R, the largest lag; 0: 100, or fewer if a row of the data is too short for burn-in and lags",
+           "estimates: R, the largest lag that is measured, at least 2; 0: 100, or fewer if a row of the data is too "
+           "short for burn_in and lags",
            at_least(0));
   list.add("tail", config.tail,
-           "estimates: tau; the decay beta is fitted to the lags from tau to R; 0: the integer part of 0.9 R",
-           at_least(0));
+           "estimates: tau; the decay beta is fitted to the lags from tau to R; 0: 0.9 R, rounded down", at_least(0));
   list.add("positions", config.positions,
-           "estimates: S, the number of random places in the training data that are measured; 0: train.batch",
+           "estimates: S, how many random places in the training data are measured; 0: as many as train.batch",
            between(0, 65536));
-  list.add("burn_in", config.burn_in, "estimates: steps from the zero state before the lags begin", between(0, 1e6));
-  list.add("estimate_every", config.every, "estimates: updates from one estimate to the next; 0: once per epoch",
-           at_least(0));
+  list.add("burn_in", config.burn_in,
+           "estimates: steps that bring the state from zero to a usual value before the lags begin", between(0, 1e6));
+  list.add("estimate_every", config.every,
+           "estimates: updates from one estimate to the next; 0: one estimate per epoch", at_least(0));
   list.add("logged_estimates", config.logged,
-           "how many estimates are made each time, only to be logged, with their 95 % range", between(0, 10000));
+           "how many estimates are made each time for the log alone, with their 95 % range; 0: none",
+           between(0, 10000));
   list.add("decay", config.decay,
-           "estimates: the decay beta is found by regression (Eq. 22), as the maximum (Eq. 21) or as a quantile of the "
-           "slopes");
-  list.add("quantile", config.quantile, "decay = quantile: alpha; the 1 - alpha quantile is taken", between(0, 1));
+           "estimates: how the decay beta is found: by regression (Eq. 22), as the largest slope (max, Eq. 21) or as a "
+           "quantile of the slopes");
+  list.add("quantile", config.quantile, "decay = quantile: alpha; beta comes from the 1 - alpha quantile of the slopes",
+           between(0, 1));
   list.add("norm", config.norm,
-           "estimates: the norm of dL/dh; per_layer: summed over layers; weighted: by the size of dh/dW");
+           "estimates: how the size of dL/dh is measured. euclidean: its norm; per_layer: the sum of the layers' "
+           "norms; weighted: each unit counts by the size of its dh/dW");
   list.add("gradient_size", config.gradient_size,
-           "estimates: C_k is computed from mean norms, from the norm of summed mean vectors, or exactly (small models "
-           "only)");
-  list.add("estimate_dropout", config.dropout, "estimates: apply dropout");
+           "estimates: how the size C_k of the gradient is found. norms: from mean norms; vectors: from the norm of "
+           "summed mean vectors; exact: exactly, for states of at most 256 numbers");
+  list.add("estimate_dropout", config.dropout, "estimates: keep dropout on while gradients are measured");
   list.add("variants", config.variants,
-           "estimates: do as the released code does where it differs from the paper (docs/adaptive-tbptt.md)");
+           "estimates: what to do as the released code does, where it differs from the paper (docs/adaptive-tbptt.md)");
 }
 
 void describe(AdaptiveTbpttConfig& config, OptionList& list) {
-  list.add("preset", config.preset, std::string(preset_help) + "; not custom");
-  list.add("truncation", config.truncation, "K_0, the truncation before the first estimate; 0: shortest", at_least(0));
+  list.add("preset", config.preset, std::string(preset_help) + "not allowed here, because it has no K");
+  list.add("truncation", config.truncation,
+           "K_0, the truncation before the first estimate, if estimate_first = false; 0: shortest",
+           between(0, truncation_limit));
   describe_windows(config, list);
   describe(config.estimate, list);
-  list.add("repeats", config.estimate.repeats, "how many estimates decide on K, the integer part of their mean",
-           between(1, 1000));
+  list.add("repeats", config.estimate.repeats,
+           "how many estimates decide on K together; K is the mean of their answers, rounded down", between(1, 1000));
   list.add("estimate_first", config.estimate.first,
-           "estimate before the first update (Algorithm 1); false: begin with `truncation`");
+           "true: estimate before the first update (Algorithm 1); false: begin with `truncation`");
 }
 
 void check_learner(const AdaptiveTbpttConfig& config, const Model& model, const StretchShape& shape) {

@@ -9,7 +9,7 @@ void describe(BpttConfig& config, OptionList& list) {
   list.add("memory", config.memory,
            "full: keep the activations of all steps; recompute: keep about sqrt(T) states and compute the rest again");
   list.add("aux_losses", config.aux_losses,
-           "add the losses of fptt at the ends of windows; the options below are about these losses");
+           "give BPTT the losses that fptt has at the ends of windows; the options below are about these losses");
   describe_cut(config.windows, config.window_length, config.remainder, list);
   describe_intermediate(config.terminal, list);
 }

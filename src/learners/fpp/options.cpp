@@ -43,15 +43,20 @@ SharedWork shared_work(const FppConfig& config, const StretchShape& shape) {
 }
 
 void describe(FppConfig& config, OptionList& list) {
-  list.add("steps", config.steps, "T, steps of a trajectory", at_least(0));
-  list.add("buffer", config.buffer, "N, the number of transitions in the buffer", at_least(1));
-  list.add("lambda", config.lambda, "weight of the penalty", at_least(0));
+  list.add("steps", config.steps, "T, the steps of a trajectory, from which an update learns; between 1 and `buffer`",
+           between(0, 1e9));
+  list.add("buffer", config.buffer, "N, how many transitions (the newest steps of the stream) the buffer keeps",
+           between(1, 1e9));
+  list.add("lambda", config.lambda,
+           "weight of the penalty, which pulls each stored state to the one that is predicted for it", at_least(0));
   list.add("lambda_growth", config.lambda_growth, "lambda is multiplied by this every 1000 steps", above(0));
   list.add("lambda_most", config.lambda_most, "lambda grows no further than this; 0: no bound", at_least(0));
   list.add("penalty", config.penalty,
-           "sum_half: lambda/2 times the sum of squares of each sample; mean: lambda times their mean");
-  list.add("penalise", config.penalise, "which gradients contain the penalty");
-  list.add("updates", config.updates, "M, updates per step", at_least(1));
+           "the penalty. sum_half: lambda/2 times the sum of squares of each sample; mean: lambda times their mean");
+  list.add(
+      "penalise", config.penalise,
+      "which gradients contain the penalty: those of the weights and of the states (both), of one of them, or none");
+  list.add("updates", config.updates, "M, how many updates follow each step of the stream", between(1, 1e6));
   list.add("order", config.order,
            "sequential: M updates one after the other; parallel: M gradients at the same weights and states");
   list.add("state_rate", config.state_rate, "learning rate of the stored states; 0: they do not change", at_least(0));
@@ -61,20 +66,25 @@ void describe(FppConfig& config, OptionList& list) {
   list.add("batch", config.batch,
            "streams: an update takes one trajectory of each stream, all ending at the same step; blocks: it takes "
            "`blocks` trajectories");
-  list.add("blocks", config.blocks, "batch = blocks: how many trajectories an update takes", at_least(1));
+  list.add("blocks", config.blocks, "batch = blocks: how many trajectories an update takes", between(1, 1e6));
   list.add("collisions", config.collisions,
            "batch = blocks: when two gradients meet at one state, add them, or keep the last");
-  list.add("sample", config.sample, "where trajectories end: anywhere in the buffer, or at its newest step");
+  list.add("sample", config.sample,
+           "where trajectories end. uniform: anywhere in the buffer; newest: at its newest step");
   list.add("ends", config.ends, "weighted: trajectories end at steps with a target; all: at any step");
-  list.add("newest", config.newest, "whether the newest transition may be drawn");
+  list.add("newest", config.newest, "whether a trajectory may end at the newest transition");
   list.add("feed", config.feed,
            "buffer: the next step starts from the state in the buffer; running: from a state that no update changes");
-  list.add("write_back", config.write_back, "states change in each of the M updates, or only in the last");
+  list.add("write_back", config.write_back, "each: states change in each of the M updates; last: only in the last");
   list.add("variant", config.variant, "plain, Decay-FPP or Random-FPP");
   list.add("phase_steps", config.phase_steps, "variant = decay, random: steps of a phase, usually a fifth of the run",
            at_least(0));
-  list.add("decay", config.decay, "variant = decay: how T falls and M rises");
-  list.add("chance", config.chance, "variant = random: how the probability of T steps falls");
+  list.add("decay", config.decay,
+           "variant = decay: how T falls and M rises from phase to phase. halving: T is halved, M doubled; "
+           "subtractive: T falls and M rises by 2");
+  list.add("chance", config.chance,
+           "variant = random: how the probability of T steps falls from phase to phase. additive: by 0.2; "
+           "multiplicative: times 0.8; divided: by the factor 1.2");
   list.add("fixed", config.fixed, "fill the buffer once, then learn from it alone");
 }
 

@@ -33,7 +33,7 @@ std::unique_ptr<Learner> make_learner(const SlidingTbpttConfig& config, Trainee&
 StreamNeeds stream_needs(const SlidingTbpttConfig&) { return {}; }
 
 void describe(SlidingTbpttConfig& config, OptionList& list) {
-  list.add("steps", config.steps, "T, steps of a window", at_least(0));
+  list.add("steps", config.steps, "T, how many steps each update goes back, at least 1", between(0, 1e9));
   list.add("start", config.start,
            "stored: a window starts from the stored state; shifted: from the last state of the window before");
 }

@@ -58,23 +58,24 @@ void check_intermediate(std::string_view speaker, const TerminalConfig& config, 
 }
 
 void describe_intermediate(TerminalConfig& config, OptionList& list) {
+  list.add("intermediate", config.intermediate,
+           "sequences with one target at the end: where earlier windows have a loss. window_end: at their last step; "
+           "every_step: shared over all steps; none: nowhere; auto: window_end for such sequences");
   list.add(
-      "intermediate", config.intermediate,
-      "sequences with one target at the end: where earlier windows have losses; auto: window_end for such sequences");
-  list.add("q", config.q,
-           "the distribution Q of these losses. examples: the prediction for this example in the epoch before; "
-           "class_wrong, class_right: that for a wrongly (rightly) classified example of its class in the batch "
-           "before; uniform; auto: examples if their number is finite, else uniform");
+      "q", config.q,
+      "Q, with which losses before the end of a sequence compare beside the target. examples: the prediction for this "
+      "example in the epoch before. class_wrong, class_right: that for a wrongly (rightly) classified example of its "
+      "class in the batch before. uniform: all classes alike. auto: examples if their number is finite, else uniform");
   list.add("q_epoch", config.q_epoch,
            "q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first batch",
            at_least(1));
   list.add("beta", config.beta,
-           "weight of the target in window p. time: t / T; window: p / K'; ref_index: p - 1 + 1 / K (numbers only, as "
-           "in the released code)");
-  list.add("divergence", config.divergence, "the divergence is a sum over classes, or a mean");
+           "weight of the target in the loss of window p of K', which ends at step t of T. time: t / T; window: p / "
+           "K'; ref_index: p - 1 + 1 / K (numbers only, as in the released code)");
+  list.add("divergence", config.divergence, "whether the divergence from Q is a sum over classes, or a mean");
   list.add("one_hot_from", config.one_hot_from, "from this window on Q is the label itself; 0: in no window",
            at_least(0));
-  list.add("skip_last", config.skip_last, "never train on the last window");
+  list.add("skip_last", config.skip_last, "never train on the last window of a sequence");
 }
 
 IntermediateLosses::IntermediateLosses(std::string_view speaker, const TerminalConfig& config, LossSpan span,

@@ -12,39 +12,43 @@ namespace throughtime {
 void describe(FpttConfig& config, OptionList& list) {
   describe_cut(config.windows, config.window_length, config.remainder, list);
   list.add("window", config.window,
-           "fixed: windows have the length that is given; adaptive: the truncation that keeps the relative bias of the "
-           "gradient below `delta`, between `shortest` and `longest`; window_length is then the first one");
+           "fixed: windows have the length that is given. adaptive: their length is the truncation that keeps the "
+           "relative bias of the gradient below `delta`, between `shortest` and `longest`");
   list.add("form", config.form,
-           "lambda: regulariser with a running estimate; gradient: Algorithm 2 to the letter; ogd: no regulariser");
+           "the regulariser. lambda: with a running estimate; gradient: Algorithm 2 to the letter; ogd: none");
   list.add("alpha", config.alpha, "strength of the regulariser; positive unless form = ogd", at_least(0));
   list.add("alpha_growth", config.alpha_growth, "alpha is multiplied by this after each epoch", above(0));
   list.add("alpha_most", config.alpha_most, "alpha grows no further than this; 0: no bound", at_least(0));
-  list.add("averaging", config.averaging, "b, the weight of W in its running average", between(0, 1));
-  list.add("penalty", config.penalty, "form = lambda: m, by which alpha is multiplied in the gradient", at_least(0));
+  list.add("averaging", config.averaging, "b, the weight of the newest W in the running average of W", between(0, 1));
+  list.add("penalty", config.penalty,
+           "form = lambda: m; alpha is multiplied by it where the regulariser enters the gradient", at_least(0));
   list.add("kappa", config.kappa, "form = gradient: weight of the gradient of the window before", at_least(0));
-  list.add("inner_iterations", config.inner_iterations, "updates of W on each window", at_least(1));
-  list.add("inner_state", config.inner_state,
-           "further updates on a window: restart at its first state, or continue from its last");
-  list.add("take_average", config.take_average, "replace W by its average at the end of an epoch");
-  list.add("reset_multiplier", config.reset_multiplier, "set lambda to 0 at the end of an epoch");
+  list.add("inner_iterations", config.inner_iterations, "updates of W on each window", between(1, 1e6));
   list.add(
-      "carry", config.carry,
-      "the next batch of a stream starts from the state that the windows left, or from a rerun with the new weights");
+      "inner_state", config.inner_state,
+      "inner_iterations above 1: further updates on a window restart at its first state, or continue from its last");
+  list.add("take_average", config.take_average,
+           "replace the weights W by their running average at the end of each epoch");
+  list.add("reset_multiplier", config.reset_multiplier,
+           "set lambda to 0 at the end of each epoch; form = gradient: the gradient of the window before");
+  list.add("carry", config.carry,
+           "where the next batch of a stream starts. windows: from the state that the windows left; rerun: from that "
+           "of one more forward pass, with the new weights");
   list.add("masks", config.masks,
            "with model.dropout_per_sequence: draw a new mask for each window, or for each sequence");
   list.add("rate_by_windows", config.rate_by_windows,
-           "the rate is divided by twice the number of windows of the sequence");
-  list.add(
-      "rate_by_length", config.rate_by_length,
-      "the rate is multiplied by the sequence's length, divided by the longest one (the usual one, where lengths are "
-      "drawn)");
+           "divide the learning rate by twice the number of windows of the sequence");
+  list.add("rate_by_length", config.rate_by_length,
+           "multiply the learning rate by the sequence's length, divided by the longest one (by the usual one, where "
+           "lengths are drawn)");
   describe_intermediate(config.terminal, list);
   describe(config.estimate, list);
   list.add("repeats", config.estimate.repeats,
-           "window = adaptive: how many estimates decide on the length, the integer part of their mean",
+           "window = adaptive: how many estimates decide on the length together; it is the mean of their answers, "
+           "rounded down",
            between(1, 1000));
   list.add("estimate_first", config.estimate.first,
-           "window = adaptive: estimate before the first update; false: begin with `window_length`");
+           "window = adaptive: true: estimate before the first update; false: begin with `window_length`");
 }
 
 void check_learner(const FpttConfig& config, const Model& model, const StretchShape& shape) {

@@ -78,12 +78,14 @@ int SequenceCut::most() const {
 }
 
 void describe_cut(int& windows, int& window_length, Remainder& remainder, OptionList& list) {
-  list.add("windows", windows, "K, the number of windows of a sequence", at_least(0));
-  list.add("window_length", window_length, "steps of a window, instead of their number K", at_least(0));
+  list.add("windows", windows,
+           "K, how many windows a sequence is cut into, at most one for each step; 0: window_length is given instead",
+           at_least(0));
+  list.add("window_length", window_length, "steps of a window; 0: windows (K) is given instead", at_least(0));
   list.add("remainder", remainder,
-           "steps that are left over when T is divided by K: extra: they are one more window; absorb: they join the "
-           "last window; spread: all windows share them; auto: extra, but spread where the extra window would be "
-           "longer than the others");
+           "where the steps go that are left over after equal windows. extra: into one more window. absorb: into the "
+           "last window. spread: into all windows. auto: extra, but spread where the extra window would be longer than "
+           "the others");
 }
 
 }  // namespace throughtime

@@ -92,42 +92,49 @@ SharedWork shared_work(const TargetPropagationConfig& config, const StretchShape
 }
 
 void describe(TargetPropagationConfig& config, OptionList& list) {
-  list.add("block", config.block, "B, steps of a block; it must divide the steps of a batch", at_least(0));
+  list.add("block", config.block, "B, the steps of a block, at least 1; it must divide the length of the task",
+           at_least(0));
   list.add("lambda", config.lambda, "weight of the penalty between blocks; positive unless solver = pm", at_least(0));
   list.add("lambda_factor", config.lambda_factor, "lambda is multiplied by this after each epoch", above(0));
-  list.add(
-      "solver", config.solver,
-      "admm: alternate states H, parameters theta, duals U; alm: joint steps on H and theta, then U; pm: no duals");
-  list.add("state_steps", config.state_steps, "gradient steps on the states H; solver = alm: joint steps", at_least(0));
-  list.add("theta_steps", config.theta_steps, "gradient steps on the parameters", at_least(1));
-  list.add("rounds", config.rounds, "how often the solver goes over each batch", at_least(1));
+  list.add("solver", config.solver,
+           "admm: steps on the states H, the parameters theta and the duals U in turn; alm: joint steps on H and "
+           "theta, then U; pm: no duals");
+  list.add("state_steps", config.state_steps,
+           "gradient steps on the states H in each round; solver = alm: joint steps, at least 1", between(0, 1e6));
+  list.add("theta_steps", config.theta_steps, "gradient steps on the parameters in each round", between(1, 1e6));
+  list.add("rounds", config.rounds, "how often the solver goes over each batch", between(1, 1e6));
   list.add("h_solver", config.h_solver,
            "gradient: H follows its gradient; backward_sweep: targets are computed in one sweep from the last block to "
            "the first");
   list.add_name("state_optimizer", config.state_optimizer, "update rule of the states H",
                 names_of_rows(all_optimizers()));
-  list.add("state_rate", config.state_rate, "learning rate of H; h_solver = backward_sweep: eta", at_least(0));
-  list.add("state_epsilon", config.state_epsilon, "epsilon of H's update rule; -1: the rule's own default",
-           at_least(-1));
-  list.add("state_clip", config.state_clip, "clip the gradient of H to this norm; 0: off", at_least(0));
-  list.add("state_reset", config.state_reset, "reset the optimizer of H for every batch");
-  list.add("dual", config.dual, "the scaled step on the duals, or literally the one that the paper prints");
+  list.add("state_rate", config.state_rate,
+           "learning rate of the states H; h_solver = backward_sweep: eta, the step of the sweep", at_least(0));
+  list.add("state_epsilon", config.state_epsilon,
+           "epsilon of H's update rule, from 1e-30 on; -1: the rule's own default", between(-1, 1));
+  list.add("state_clip", config.state_clip, "clip the gradient of the states H to this norm; 0: off", at_least(0));
+  list.add("state_reset", config.state_reset, "reset the optimizer of the states H for every batch");
+  list.add("dual", config.dual,
+           "scaled: the scaled step of ADMM on the duals; literal: the step that the paper prints");
   list.add("dual_rate", config.dual_rate, "alpha_u, the step size of the duals", at_least(0));
-  list.add("dual_clip", config.dual_clip, "clip the gradient of U to this norm; 0: off", at_least(0));
+  list.add("dual_clip", config.dual_clip, "clip the gradient of the duals U to this norm; 0: off", at_least(0));
   list.add("first_dual_epoch", config.first_dual_epoch, "duals stay zero before this epoch", at_least(1));
-  list.add("dual_before_theta", config.dual_before_theta, "update in the order H, U, theta instead of H, theta, U");
+  list.add("dual_before_theta", config.dual_before_theta,
+           "update the duals U before the parameters theta: in the order H, U, theta instead of H, theta, U");
   list.add("init", config.init,
-           "where H starts in each batch. chain: from one forward pass; zero_start: from blocks that start at zero; "
-           "zeros: at zero; persist: H is kept for ever (batch mode)");
-  list.add("first_free", config.first_free, "the state before the first block is optimised too");
-  list.add("carry_epochs", config.carry_epochs, "a new epoch starts from the last state of the one before");
-  list.add("loss_scale", config.loss_scale, "losses and penalties are summed, or averaged");
+           "where the states H start in each batch. chain: from one forward pass; zero_start: from blocks that start "
+           "at zero; zeros: at zero; persist: H is kept for ever (batch mode)");
+  list.add("first_free", config.first_free, "optimise the state before the first block too");
+  list.add("carry_epochs", config.carry_epochs, "start a new epoch from the last state of the one before");
+  list.add("loss_scale", config.loss_scale,
+           "sum: losses and penalties are summed over steps and blocks; mean: they are averaged");
   list.add("shard", config.shard,
-           "how many blocks of each row are worked on at a time; 0: all; with init = persist: 256", at_least(0));
+           "how many blocks of each row are worked on at a time; 0: all; with init = persist: 256", between(0, 1e9));
   list.add("test_steps", config.test_steps,
            "evaluations: gradient steps on the state before each block, once the block has been scored; 0: none",
            at_least(0));
-  list.add("memory", config.memory, "most MiB for the tables of H and U; 0: as much as the machine has", at_least(0));
+  list.add("memory", config.memory, "how many MiB the tables of H and U may take; 0: as much as the machine has",
+           at_least(0));
 }
 
 }  // namespace throughtime

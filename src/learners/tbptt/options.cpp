@@ -11,11 +11,12 @@
 namespace throughtime {
 
 void describe(TbpttConfig& config, OptionList& list) {
-  list.add("preset", config.preset, preset_help);
-  list.add("truncation", config.truncation, "K, the truncation of the preset, in steps", at_least(0));
-  list.add("steps", config.steps, "preset = custom: steps of a window", at_least(0));
-  list.add("losses", config.losses, "preset = custom: how many of its last steps have a loss", at_least(0));
-  list.add("stride", config.stride, "preset = custom: steps from one window to the next", at_least(0));
+  list.add("preset", config.preset, std::string(preset_help) + "you give all three instead of K");
+  list.add("truncation", config.truncation, "K, the truncation in steps; every preset but custom needs it",
+           between(0, truncation_limit));
+  list.add("steps", config.steps, "preset = custom: steps of a window", between(0, truncation_limit));
+  list.add("losses", config.losses, "preset = custom: how many steps at the end of a window have a loss", at_least(0));
+  list.add("stride", config.stride, "preset = custom: steps from one window to the next", between(0, truncation_limit));
   describe_windows(config, list);
   describe(config.estimate, list);
 }

@@ -9,10 +9,11 @@
 
 namespace throughtime {
 
+/// Of the option `preset`; each method adds what `custom` means to it.
 inline constexpr char preset_help[] =
-    "a name for steps, losses and stride, from the truncation K. plain: K, K, K; paper: 2K+1, K, K; ref: 2K-1, K, K; "
-    "original: K, 1, 1; double-tf: 2K-1 each; buffer: as plain, and the window also gets the gradient of the K-1 "
-    "losses after it; custom: as given";
+    "sets steps, losses and stride from K, the truncation. plain: K, K, K. paper: 2K+1, K, K. ref: 2K-1, K, K. "
+    "original: K, 1, 1. double-tf: 2K-1 for all three. buffer: as plain, and a window also gets the gradient of the "
+    "K-1 losses after it. custom: ";
 
 /// What fixed and adaptive truncation share besides their lengths.
 template <class Config>
@@ -22,10 +23,10 @@ void describe_windows(Config& config, OptionList& list) {
            "0: off",
            at_least(0));
   list.add("ref_stream", config.ref_stream,
-           "with chunk: start windows from the wrong states that the released code takes there");
+           "with chunk: start windows from the same outdated states as the released code of adaptive TBPTT");
   list.add("rate_scaling", config.rate_scaling,
-           "multiply the rate by sqrt(K) or by K. K is the truncation (preset = custom: losses), also for windows with "
-           "fewer losses");
+           "multiply the learning rate by the square root of K (sqrt) or by K (linear), also for a window with fewer "
+           "losses. K is the truncation; preset = custom: losses");
   list.add("clip_by_losses", config.clip_by_losses,
            "divide optimizer.clip by the number of losses of a window, as the released code of adaptive TBPTT does");
 }

@@ -336,7 +336,7 @@ void describe(ArraysConfig& config, OptionList& list) {
   list.add("path", config.path,
            "a directory of NumPy's files: train_inputs.npy, train_targets.npy or train_labels.npy, ... "
            "(docs/tasks.md)");
-  list.add("length", config.length, "one recording: steps of a window", between(1, 1e7));
+  list.add("length", config.length, "for one long recording: steps of a window", between(1, 1e7));
   list.add("classes", config.classes, "number of classes; 0: the targets are numbers", between(0, 1 << 24));
   list.add("vocabulary", config.vocabulary, "number of different tokens; 0: the inputs have no tokens",
            between(0, 1 << 24));

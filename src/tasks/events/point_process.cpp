@@ -233,21 +233,23 @@ std::array<float, features> event_inputs(const EventSequences& events, std::size
 
 void describe(PointProcessConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));
-  list.add(
-      "files", config.files,
-      "train, validation and test file; train and test file; or one file, which `splits` cuts; none: the book orders");
+  list.add("files", config.files,
+           "train, validation and test file; train and test file; or one file, which `splits` cuts; none: the book "
+           "orders of the paper");
   list.add("splits", config.splits, "one file: its shares for train, validation, test; none: 0.7 0.1 0.2",
            between(0, 1));
   list.add("delimiter", config.delimiter, "the character between the fields of a CSV file, or `tab`");
-  list.add("fold", config.fold, "book orders: which fold", between(1, 5));
+  list.add("fold", config.fold, "book orders: which of the five folds", between(1, 5));
   list.add("scale", config.scale, "all intervals are multiplied by this", above(0));
   list.add("reset_sequences", config.reset_sequences,
-           "set the state to zero where a sequence starts; false: only an input tells the model");
+           "true: set the state to zero where a sequence starts; false: the state goes on, and only an input tells the "
+           "model");
   list.add("published_metric", config.published_metric,
            "also report the biased metric of the adaptive TBPTT paper: losses of whole chunks of 100 steps, divided by "
            "all steps");
   list.add("evaluation_columns", config.evaluation_columns,
-           "rows that an evaluation reads side by side; 0: 64 for book orders, else 1", between(0, 65536));
+           "how many rows an evaluation cuts the data into, to read them side by side; 0: 64 for book orders, else 1",
+           between(0, 65536));
 }
 
 std::unique_ptr<Task> make_task(const PointProcessConfig& config, std::uint64_t seed) {

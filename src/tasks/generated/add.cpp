@@ -73,7 +73,7 @@ class AddSet final : public SequenceSet {
 }  // namespace
 
 void describe(AddConfig& config, OptionList& list) {
-  list.add("length", config.length, "steps of a sequence (T of the papers)", between(1, 1e7));
+  list.add("length", config.length, "steps of a sequence (T of the papers)", between(2, 1e7));
   list.add("markers", config.markers,
            "halves: one marker in each half of the sequence; anywhere: two markers anywhere");
   describe(config.layout, list);

@@ -56,7 +56,7 @@ class CopySet final : public SequenceSet {
 void describe(CopyConfig& config, OptionList& list) {
   list.add("length", config.length,
            "blank steps between symbols and answer (T of the papers); a sequence has 20 steps more", between(1, 1e7));
-  list.add("symbols", config.symbols, "how many different symbols there are to remember (8, or 7)", between(2, 65536));
+  list.add("symbols", config.symbols, "how many different symbols there are to remember", between(2, 65536));
   describe(config.layout, list);
 }
 

@@ -201,12 +201,14 @@ void describe(RecallConfig& config, OptionList& list) {
   list.add("generator", config.generator,
            "paper: 6 symbols, with a mark after them; reference: 4 symbols, with a mark before them; files: the "
            "published files");
-  list.add("block", config.block, "symbols of a block", between(2, 1e6));
+  list.add("block", config.block, "symbols of a block; variable = true: of the longest block", between(2, 1e6));
   list.add("variable", config.variable, "blocks differ in length, from `shortest` to `block` symbols");
-  list.add("shortest", config.shortest, "symbols of the shortest block", between(2, 1e6));
+  list.add("shortest", config.shortest, "variable = true: symbols of the shortest block, at most `block`",
+           between(2, 1e6));
   describe_generated_stream(config.steps, config.history, list);
   list.add("evaluation_columns", config.evaluation_columns,
-           "generator = files: rows that an evaluation reads side by side; 0: as many as in training",
+           "generator = files: how many rows an evaluation cuts the data into, to read them side by side; 0: as many "
+           "as in training",
            between(0, 65536));
 }
 

@@ -82,7 +82,8 @@ class StochasticWorld final : public StepStream {
 
 void describe(StochasticWorldConfig& config, OptionList& list) {
   list.add("length", config.length, "steps of a window", between(1, 1e7));
-  list.add("lags", config.lags, "the two lags that the next observation depends on", between(0, 1e6));
+  list.add("lags", config.lags, "the two lags that the next observation depends on, two different numbers",
+           between(0, 1e6));
   describe_generated_stream(config.steps, config.history, list);
 }
 

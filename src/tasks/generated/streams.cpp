@@ -310,7 +310,7 @@ std::int64_t generated_pass(std::int64_t steps, Split split) {
 void describe_generated_stream(std::int64_t& steps, int& history, OptionList& list) {
   list.add("steps", steps, "steps of a row in one epoch (an evaluation takes a quarter of them); 0: endless",
            between(0, 1e12));
-  list.add("history", history, "steps before a window that a learner can look back on", between(0, 1e7));
+  list.add("history", history, "how many steps before a window a learner can look back on", between(0, 1e7));
 }
 
 }  // namespace throughtime

@@ -265,9 +265,10 @@ void SequenceOrder::shuffle(std::uint64_t pass) {
 
 void describe(SequenceLayout& layout, OptionList& list) {
   list.add("stream", layout.stream, "lay the sequences end to end, as one endless stream per row");
-  list.add("window", layout.window, "stream: steps of a window; 0: a whole sequence", between(0, 1e7));
-  list.add("reset", layout.reset, "stream: set the state to zero where a sequence starts");
-  list.add("history", layout.history, "stream: steps before a window that a learner can look back on", between(0, 1e7));
+  list.add("window", layout.window, "stream = true: steps of a window; 0: a whole sequence", between(0, 1e7));
+  list.add("reset", layout.reset, "stream = true: set the state to zero where a sequence starts");
+  list.add("history", layout.history, "stream = true: how many steps before a window a learner can look back on",
+           between(0, 1e7));
 }
 
 std::unique_ptr<Task> make_sequence_task(const std::string& name, const SequenceLayout& layout, std::uint64_t seed,

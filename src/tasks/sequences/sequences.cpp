@@ -347,9 +347,9 @@ std::vector<std::string> OwnSequences::notes() const {
 }  // namespace
 
 void describe(SequencesConfig& config, OptionList& list) {
-  list.add(
-      "files", config.files,
-      "NPZ (x, y, lengths), CSV or folder: one, which `splits` cuts; train and test; or train, validation and test");
+  list.add("files", config.files,
+           "NPZ (x, y, lengths), CSV or folder. One is cut by `splits`; two are train and test; three are train, "
+           "validation and test");
   list.add("target_path", config.target_path, "a folder's table of targets; empty: labels.csv in the folder");
   list.add("id", config.id,
            "the column that says which sequence a line belongs to; empty: id, or file in the table of a folder");

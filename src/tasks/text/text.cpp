@@ -160,16 +160,17 @@ void describe(TextConfig& config, OptionList& list) {
   list.add("files", config.files, "corpus = files: train, validation and test file; or one file, which `splits` cuts");
   list.add("splits", config.splits, "one file: its shares for train, validation, test; none: 0.9 0.05 0.05",
            between(0, 1));
-  list.add("minimum_count", config.minimum_count, "rarer tokens are read as <unk>; 0: keep all", at_least(0));
+  list.add("minimum_count", config.minimum_count,
+           "tokens that occur less often than this are read as <unk>; 0: keep all", between(0, 1e9));
   list.add("published_metric", config.published_metric,
            "also report the biased metric of the adaptive TBPTT paper: losses of whole chunks of 100 steps, divided by "
            "all steps");
-  list.add("evaluation_columns", config.evaluation_columns, "rows that an evaluation reads side by side; 0: 10",
-           between(0, 65536));
+  list.add("evaluation_columns", config.evaluation_columns,
+           "how many rows an evaluation cuts the text into, to read them side by side; 0: 10", between(0, 65536));
   list.add("length_varies", config.length_varies,
-           "draw the length of each training window around `length`, or sometimes around half of it");
-  list.add("length_cap", config.length_cap, "length_varies: a window has at most so many steps more than `length`",
-           between(0, 1e6));
+           "draw the length of each training window around `length`, or one time in twenty around half of it");
+  list.add("length_cap", config.length_cap,
+           "length_varies = true: a window has at most this many steps more than `length`", between(0, 1e6));
 }
 
 std::unique_ptr<Task> make_task(const TextConfig& config, std::uint64_t seed) {

@@ -53,11 +53,14 @@ void describe(ModelOptions& config, OptionList& list) {
   std::vector<std::string> heads = replacing_heads([](const HeadType&) { return true; });
   heads.insert(heads.begin(), "");
   list.add_name("head", config.head,
-                "a forecast with a band instead of one number, or a mixture in place of one softmax; empty: the task's "
-                "own head",
+                "quantile, gaussian: a forecast with a band instead of one number; mixture_of_softmaxes: a mixture in "
+                "place of one softmax; empty: the task's own head",
                 heads);
   list.used_by(UserKind::command, {"train"});
-  list.add("levels", config.levels, "levels of the quantiles; for gaussian, of its band", between(0, 1));
+  list.add("levels", config.levels,
+           "head quantile, gaussian: the quantiles that a forecast has, in ascending order; at 0.1 one truth in ten "
+           "should lie below the forecast",
+           {.low = 0, .high = 1, .open_low = true, .open_high = true});
   list.used_by(UserKind::command, {"train"});
   const auto of_layered_heads = [&] {
     list.used_by(UserKind::head, replacing_heads([](const HeadType& head) { return head.layers != nullptr; }));
@@ -65,7 +68,8 @@ void describe(ModelOptions& config, OptionList& list) {
   list.add("experts", config.experts, "how many softmaxes are mixed", between(1, 1024));
   of_layered_heads();
   list.add("latent", config.latent,
-           "width of what each of them reads; 0: the embedding's, or without one the last layer's", between(0, 65536));
+           "width of what each softmax reads; 0: the embedding's width, or without one the last layer's",
+           between(0, 65536));
   of_layered_heads();
   list.add("mixture_epsilon", config.mixture_epsilon, "the loss is -log(p + this); the authors' released code has 1e-8",
            below_one(0));
@@ -96,17 +100,20 @@ void describe(ModelOptions& config, OptionList& list) {
   list.add("activation_penalty", config.penalties.activation,
            "added to the loss: this times the mean square of the last layer's outputs, after dropout", at_least(0));
   list.add("slowness_penalty", config.penalties.slowness,
-           "added to the loss: this times the mean square of how much these outputs, before dropout, change from step "
-           "to step",
+           "added to the loss: this times the mean square of how much the last layer's outputs, before dropout, change "
+           "from step to step",
            at_least(0));
-  list.add("initialise", config.initialise.rule, "rule for the initial weights");
+  list.add("initialise", config.initialise.rule,
+           "rule for the initial weights. uniform: up to initialise_range. sqrt3max: up to sqrt(3 / the larger side of "
+           "a matrix). default: antisymmetric for the cells of that name, else pytorch");
   list.add("initialise_input", config.initialise.input, "rule for the embedding and the encoder");
   list.add("initialise_head", config.initialise.head, "rule for the head, unless its matrix is tied to the embedding");
   list.add("initialise_range", config.initialise.range, "weights are drawn between minus and plus this", at_least(0));
   list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::uniform))});
   list.add("recurrent_scale", config.initialise.recurrent_scale, "scale of the recurrent weights", at_least(0));
   list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::antisymmetric))});
-  list.add("forget_bias", config.initialise.forget_bias, "this is added to the forget gate's bias at the start");
+  list.add("forget_bias", config.initialise.forget_bias,
+           "this is added to the bias of an LSTM's forget gate at the start");
 }
 
 void describe_rule(OptimizerConfig& rule, OptionList& list) {
@@ -117,11 +124,12 @@ void describe_rule(OptimizerConfig& rule, OptionList& list) {
   read_by("momentum");
   list.add("beta1", rule.beta1, "share of the old mean of the gradient that is kept", below_one(0));
   read_by("beta1");
-  list.add("beta2", rule.beta2, "share of the old mean of its square that is kept", below_one(0));
+  list.add("beta2", rule.beta2, "share of the old mean of the gradient's square that is kept", below_one(0));
   read_by("beta2");
   list.add("decay", rule.decay, "share of the old mean square that is kept; -1: the rule's own default", below_one(-1));
   read_by("decay");
-  list.add("epsilon", rule.epsilon, "added to the denominator; -1: the rule's own default", at_least(-1));
+  list.add("epsilon", rule.epsilon, "added to the denominator, from 1e-30 on; -1: the rule's own default",
+           between(-1, 1));
   read_by("epsilon");
   list.add("weight_decay", rule.weight_decay, "this times the weights is added to the gradient", at_least(0));
   list.add("average", rule.average,
@@ -133,12 +141,12 @@ void describe_rule(OptimizerConfig& rule, OptionList& list) {
   for (const Averaging when : {Averaging::always, Averaging::non_monotone}) averaging.emplace_back(name_of(when));
   list.used_by(UserKind::average, averaging);
   list.add("average_patience", rule.average_patience,
-           "averaging begins at a validation that is worse than the best one more than this many validations back",
+           "averaging begins when a validation is worse than the best of those more than this many validations back",
            between(1, 1e6));
   list.used_by(UserKind::average, {std::string(name_of(Averaging::non_monotone))});
-  list.add(
-      "average_test", rule.average_test,
-      "count those validations before the newest one joins them, as AWD-LSTM's authors do, or after, as FPTT's do");
+  list.add("average_test", rule.average_test,
+           "whether average_patience counts back before the newest validation joins the others, as AWD-LSTM's authors "
+           "do, or after, as FPTT's do");
   list.used_by(UserKind::average, {std::string(name_of(Averaging::non_monotone))});
 }
 
@@ -157,7 +165,9 @@ void describe(OptimizerOptions& config, OptionList& list) {
   list.add("clip", config.clip.norm, "a gradient with a larger norm is scaled down to this norm; 0: off", at_least(0));
   list.add("clip_value", config.clip.value, "each entry of the gradient is clipped to this size; 0: off", at_least(0));
   describe_rule(config.rule, list);
-  list.add("schedule", config.schedule.rule, "how the rate changes over time");
+  list.add("schedule", config.schedule.rule,
+           "how the rate changes. constant: not at all; factor_at: at schedule_epochs; plateau: when validations stop "
+           "improving; inverse_sqrt: it is divided by the square root of the update's number");
   list.add("schedule_factor", config.schedule.factor, "the rate is multiplied by this", above(0));
   of_schedules({ScheduleRule::factor_at, ScheduleRule::plateau});
   list.add("schedule_epochs", config.schedule.epochs, "the rate is multiplied at these epochs", at_least(0));
@@ -174,7 +184,9 @@ void describe(TrainOptions& config, OptionList& list) {
   const OptionList::Scope batches(list, "", {{UserKind::command, {"train"}}});
   list.add("iterations", config.iterations, "batches to learn from", at_least(1));
   list.add("epochs", config.epochs, "epochs to train for, instead of train.iterations; 0: off", at_least(0));
-  list.add("batch", config.batch, "sequences in a batch", between(1, 65536));
+  list.add("batch", config.batch,
+           "rows of a batch: so many sequences, or parts of a recording, are learned from side by side",
+           between(1, 65536));
   list.add("evaluate_every", config.evaluate_every, "iterations between validations; 0: only the test at the end",
            at_least(0));
   list.add("evaluate_batches", config.evaluate_batches, "generated tasks: batches of one evaluation", at_least(1));
@@ -214,7 +226,8 @@ void describe(StreamOptions& config, OptionList& list) {
            "after each update the weights go back this share of the way to those that the stream began with; 0: never",
            between(0, 1));
   list.add("scaling", config.scales.scaling,
-           "with task.series.standardise: how running means and deviations are computed (docs/streams.md)");
+           "with task.series.standardise: how running means and deviations are computed. all: every row counts alike; "
+           "forgetting: rows fade with scale_memory; robust: so too, and wild values count little");
   list.add("scale_memory", config.scales.memory,
            "scaling = robust, forgetting: rows that means and deviations remember", at_least(100));
   list.add("scale_rows", config.scales.rows,

@@ -154,7 +154,13 @@ std::string options_markdown() {
       "a task have tables of their own: a file may hold those of several, and `learner.name` and `task.name` say "
       "whose\n"
       "are read. On the command line an option that nobody reads is refused. This page is the output of\n"
-      "`throughtime help options --markdown`.\n";
+      "`throughtime help options --markdown`.\n"
+      "\n"
+      "A meaning that begins with `preset = custom:` or `cell antisymmetric:` says when the option is read. One that "
+      "begins\n"
+      "with `estimates:` is about the measurement of how fast gradients decay ([adaptive "
+      "truncation](adaptive-tbptt.md)). Plain\n"
+      "`tbptt` makes estimates with `logged_estimates`, and `fptt` with `window = \"adaptive\"`.\n";
   for (const Section& section : sections(list)) {
     text += fmt::format("\n## {}\n\n| option | type | default | allowed | meaning |\n| --- | --- | --- | --- | --- |\n",
                         section.title);

@@ -158,7 +158,8 @@ TEST(Config, ValuesOutOfRangeAreRefused) {
   EXPECT_REFUSED(with("optimizer.rate=-1"), "optimizer.rate must be at least 0, got -1");
   EXPECT_REFUSED(with("optimizer.rate=nan"), "optimizer.rate must be at least 0, got nan");
   EXPECT_REFUSED(with("model.forget_bias=inf"), "model.forget_bias must be finite, got inf");
-  EXPECT_REFUSED(with("learner.tbptt.steps=3000000000"), "learner.tbptt.steps must be at most 2147483647");
+  EXPECT_REFUSED(with("learner.tbptt.losses=3000000000"), "learner.tbptt.losses must be at most 2147483647");
+  EXPECT_REFUSED(with("learner.tbptt.steps=3000000000"), "learner.tbptt.steps must be between 0 and 500000000");
   EXPECT_REFUSED(with("train.seed=-1"), "train.seed must be at least 0, got -1");
   EXPECT_REFUSED(with("model.hidden=[8, 0]"), "model.hidden must be between 1 and 32768, got 0");
 }
