@@ -245,7 +245,7 @@ AtlasPage overview(const std::vector<Paper>& papers) {
        {"not reproduced", "A rule is not met at full scale."},
        {"trend, no trend", "Runs that are smaller, or have fewer seeds, show the direction or the opposite."},
        {"holds, does not hold", "Such runs meet a bound, or do not."},
-       {"too small to tell, too few seeds", "The runs cannot tell the direction from chance."},
+       {"too small to tell, too few seeds", "The runs cannot tell the direction from chance, or no order is there."},
        {"proves nothing", "The runs learned nothing, or no more than a naive guess knows."},
        {"not run", "There are no runs. The last column says why, where there is a reason."}});
   text +=
@@ -299,6 +299,7 @@ std::string finding_text(const ResultSpec& spec, const Claim& claim, const Store
     case VerdictWord::does_not_hold:
       return fmt::format("They do not meet it at {}.", at);
     case VerdictWord::too_small:
+      if (verdict.p < trend_level) return fmt::format("The ends differ at {}, but the means are not in order.", at);
       return fmt::format("They cannot tell{} at {}.", std::isnan(verdict.p) ? "" : " it from chance", at);
     case VerdictWord::too_few:
       return fmt::format("They are too few at {}.", at);

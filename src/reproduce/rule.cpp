@@ -179,14 +179,26 @@ Told bound_of(const Rule& rule, const std::vector<double>& values) {
   return sign_of(-wanted_sign(rule) * test.difference, test.standard_error, test.degrees_of_freedom);
 }
 
-Told trend_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
+/// The test of the first and the last of several arms.
+Told ends_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
   const std::string &first = rule.arms.front(), &last = rule.arms.back();
-  if (is_one_of(rule.kind, {RuleKind::falling, RuleKind::rising})) return sign_of(rule, values, first, last);
-  if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest}))
-    return sign_of(rule, values, best_of(rule, values, rule.arms), best_of(rule, values, rule.than));
   if (rule.kind == RuleKind::narrowing) return narrowing_of(rule, values, paper);
   if (rule.kind == RuleKind::widening)
     return sign_of(rule, values, 1, {{last, 1}, {rule.than.back(), -1}, {first, -1}, {rule.than.front(), 1}});
+  return sign_of(rule, values, first, last);
+}
+
+/// An order needs more than its ends: the means between them must be in it, too.
+Told order_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
+  Told ends = ends_of(rule, values, paper);
+  if (ends.answer == Answer::yes && rule.arms.size() > 2 && !met(rule, values, paper)) ends.answer = Answer::unknown;
+  return ends;
+}
+
+Told trend_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
+  if (asks_for_order(rule.kind)) return order_of(rule, values, paper);
+  if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest}))
+    return sign_of(rule, values, best_of(rule, values, rule.arms), best_of(rule, values, rule.than));
   Told worst{Answer::yes, 0};
   for (const std::string& arm : rule.arms) {
     if (is_one_of(rule.kind, {RuleKind::below, RuleKind::above}))
@@ -260,6 +272,10 @@ std::string comparison_text(const Rule& rule) {
 }
 
 }  // namespace
+
+bool asks_for_order(RuleKind kind) {
+  return is_one_of(kind, {RuleKind::falling, RuleKind::rising, RuleKind::widening, RuleKind::narrowing});
+}
 
 bool takes_others(RuleKind kind) {
   return is_one_of(kind, {RuleKind::less, RuleKind::greater, RuleKind::near, RuleKind::ratio, RuleKind::lowest,

@@ -71,6 +71,9 @@ struct Rule {
 };
 /// A table of the kinds: the keys that each reads, and what it asks.
 std::string rule_kinds_markdown();
+/// Whether a kind is about an order of arms, or of their differences. A trend of one asks for a test of its ends and,
+/// with three arms or more, for the order of the means between them.
+bool asks_for_order(RuleKind kind);
 /// Whether a kind takes `than`.
 bool takes_others(RuleKind kind);
 /// The rule as a sentence.

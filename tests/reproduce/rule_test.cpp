@@ -175,6 +175,27 @@ TEST(VerdictRule, ATrendIsToldByATTest) {
   EXPECT_EQ(trend({0, 0, 0}, {1.4, 2, 2.6}), Answer::yes);  // t = 5.77, p = 0.029
 }
 
+TEST(VerdictRule, AnOrderNeedsMoreThanItsEnds) {
+  const Rule rising{.kind = RuleKind::rising, .arms = {"a", "b", "c"}, .measure = mse, .trend = true};
+  const auto told = [](const Rule& rule, const std::vector<std::vector<double>>& arms) {
+    return check_rule(rule, results(arms), {}).trend;
+  };
+  EXPECT_EQ(told(rising, {{50, 51, 52}, {60, 62, 61}, {78, 80, 79}}).answer, Answer::yes);
+  EXPECT_EQ(told(rising, {{50, 51, 52}, {39, 40, 38}, {78, 80, 79}}).answer, Answer::unknown) << "51, 39, 79";
+  EXPECT_LT(told(rising, {{50, 51, 52}, {39, 40, 38}, {78, 80, 79}}).p, 0.05) << "the test is that of the ends";
+  EXPECT_EQ(told(rising, {{78, 80, 79}, {39, 40, 38}, {50, 51, 52}}).answer, Answer::no) << "the ends fall";
+  Rule forgiving = rising;
+  forgiving.margin = 15;
+  EXPECT_EQ(told(forgiving, {{50, 51, 52}, {39, 40, 38}, {78, 80, 79}}).answer, Answer::yes);
+  Rule falling = rising;
+  falling.kind = RuleKind::falling;
+  EXPECT_EQ(told(falling, {{78, 80, 79}, {39, 40, 38}, {50, 51, 52}}).answer, Answer::unknown);
+  const Rule widening{
+      .kind = RuleKind::widening, .arms = {"a", "b", "c"}, .than = {"d", "d", "d"}, .measure = mse, .trend = true};
+  EXPECT_EQ(told(widening, {{1, 2, 1}, {3, 4, 3}, {8, 9, 9}, {0, 1, 0}}).answer, Answer::yes);
+  EXPECT_EQ(told(widening, {{4, 5, 4}, {3, 4, 3}, {8, 9, 9}, {0, 1, 0}}).answer, Answer::unknown);
+}
+
 TEST(VerdictRule, PIsThatOfTheTTest) {
   const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
   ArmValues values = results({{0, 0, 0}, {1, 2, 3}});
