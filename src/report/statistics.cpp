@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "throughtime/error.h"
 
@@ -83,6 +84,19 @@ Comparison against(const std::vector<double>& values, double number) {
 double p_of(double difference, double standard_error, double degrees_of_freedom) {
   if (standard_error == 0 && std::isfinite(difference)) return difference == 0 ? 1 : 0;
   return student_two_sided(difference / standard_error, degrees_of_freedom);
+}
+
+std::vector<double> holm(const std::vector<double>& p, const std::vector<int>& family) {
+  std::vector<double> corrected(p.size(), nan);
+  for (const int one : std::set<int>(family.begin(), family.end())) {
+    std::vector<double> own = p;
+    for (std::size_t i = 0; i < p.size(); ++i)
+      if (family[i] != one) own[i] = nan;
+    const std::vector<double> of_family = holm(own);
+    for (std::size_t i = 0; i < p.size(); ++i)
+      if (family[i] == one) corrected[i] = of_family[i];
+  }
+  return corrected;
 }
 
 std::vector<double> holm(const std::vector<double>& p) {

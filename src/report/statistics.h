@@ -36,6 +36,8 @@ double p_of(double difference, double standard_error, double degrees_of_freedom)
 /// The values of p corrected by Holm for how many they are, each where it was. One that is NaN is no test: it stays and
 /// does not count.
 std::vector<double> holm(const std::vector<double>& p);
+/// The same for each family of tests by itself: `family` has a number for each p.
+std::vector<double> holm(const std::vector<double>& p, const std::vector<int>& family);
 
 /// I_x(a, b), the regularised incomplete beta function, for a, b > 0 and x from 0 to 1.
 double incomplete_beta(double a, double b, double x);

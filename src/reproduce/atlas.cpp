@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <limits>
 
 #include "core/files.h"
 #include "report/statistics.h"
@@ -80,6 +81,8 @@ struct AtlasClaim {
   const StoredResult* evidence;  // null: none
   Verdict verdict;
   double corrected = 0;  // p, by Holm
+
+  bool is_counted() const { return claim->counted_in.empty(); }
 };
 
 /// All of one paper: the results of one folder of the experiments.
@@ -92,11 +95,27 @@ struct Paper {
   std::filesystem::path page() const { return std::filesystem::path(pages_name) / (name + ".md"); }
 };
 
-/// Holm's correction for all claims of a paper that were tested.
+/// Of the test that was made of a claim; NaN: none. One that quick scale was found unable to decide was tested, too.
+double tested_p(const AtlasClaim& one) {
+  if (one.evidence != nullptr) return one.verdict.p;
+  for (const StoredResult& stored : one.result->stored)
+    if (const double p = judge(one.claim->rules, {.values = stored.values, .paper = one.claim->values}).p;
+        !std::isnan(p))
+      return p;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Holm's correction for all claims of a paper that were tested, and apart from them for our own questions. A claim
+/// that another result counts is one test with that. What was tested and is no evidence any more still counts as a
+/// test, or the rest would look surer than it is.
 void correct(std::vector<AtlasClaim>& claims) {
   std::vector<double> p;
-  for (const AtlasClaim& claim : claims) p.push_back(claim.verdict.p);
-  const std::vector<double> corrected = holm(p);
+  std::vector<int> family;
+  for (const AtlasClaim& one : claims) {
+    p.push_back(one.is_counted() ? tested_p(one) : std::numeric_limits<double>::quiet_NaN());
+    family.push_back(one.claim->ours ? 1 : 0);
+  }
+  const std::vector<double> corrected = holm(p, family);
   for (std::size_t i = 0; i < claims.size(); ++i) claims[i].corrected = corrected[i];
 }
 
@@ -176,7 +195,14 @@ std::string details_of(const AtlasResult& result, const std::filesystem::path& r
       text += fmt::format("\n{}{}\n{}", made_text(stored), chosen_text(stored), evidence);
       any = true;
     }
-  return any ? text : text + "\nNothing of it has been run yet.\n";
+  if (any) return text;
+  return text + (result.stored.empty() ? "\nNothing of it has been run yet.\n"
+                                       : "\nWhat was run of it decides none of its claims; the table says why.\n");
+}
+
+std::string corrected_text(const AtlasClaim& one) {
+  if (!one.is_counted()) return "in " + one.claim->counted_in;
+  return p_text(std::isnan(one.verdict.p) ? one.verdict.p : one.corrected);
 }
 
 AtlasPage paper_page(const Paper& paper, const std::filesystem::path& results, const std::string& experiments) {
@@ -185,27 +211,33 @@ AtlasPage paper_page(const Paper& paper, const std::filesystem::path& results, c
     rows.push_back({fmt::format("[{0}](#{1})", one.result->name(), anchor_of(one.result->name())), one.claim->says,
                     paper_text(*one.claim), ours_text(one.result->spec, *one.claim, one.evidence),
                     one.evidence == nullptr ? "–" : scale_text(one.result->spec, *one.claim, *one.evidence),
-                    p_text(one.verdict.p), p_text(one.corrected), std::string(name_of(one.verdict.word))});
+                    p_text(one.verdict.p), corrected_text(one), std::string(name_of(one.verdict.word))});
   std::string text = fmt::format(
       "# {}\n\nThis page has the numbers behind the verdicts of [the overview](../{}), which says what the words mean. "
       "`throughtime reproduce --atlas docs` writes it from the stored results. An arm is one of the methods or "
       "settings that a result compares; the configuration names it. A claim that did not hold has a picture.\n\n{} "
-      "It counts all tested claims of the paper.\n\n{}",
+      "It counts all tests of the paper's claims, those of claims that quick scale was then found unable to decide "
+      "among "
+      "them, and a claim that two results have on the same runs once. Our own questions are corrected among "
+      "themselves.\n\n{}",
       paper.title(), overview_name, reading_note(),
       markdown_table({"result", "claim", "paper", "ours", "scale", "p", "p, Holm", "verdict"}, rows));
   for (const AtlasResult& result : paper.results) text += details_of(result, results, "../" + experiments);
   return {paper.page(), text};
 }
 
-/// How many claims of a paper ended in which way.
-std::vector<std::string> tally_row(const Paper& paper) {
+/// How many claims of a paper ended in which way, or how many of our own questions. One that another result counts is
+/// left out.
+std::vector<std::string> tally_row(const Paper& paper, bool ours) {
+  std::vector<VerdictWord> found;
+  for (const AtlasClaim& one : paper.claims)
+    if (one.is_counted() && one.claim->ours == ours) found.push_back(one.verdict.word);
   const auto count = [&](std::initializer_list<VerdictWord> words) {
-    return fmt::format("{}", std::count_if(paper.claims.begin(), paper.claims.end(), [&](const AtlasClaim& claim) {
-                         return is_one_of(claim.verdict.word, words);
-                       }));
+    const auto is_counted = [&](VerdictWord word) { return is_one_of(word, words); };
+    return fmt::format("{}", std::count_if(found.begin(), found.end(), is_counted));
   };
   return {fmt::format("[{}](#{})", paper.title(), anchor_of(paper.title())),
-          fmt::format("{}", paper.claims.size()),
+          fmt::format("{}", found.size()),
           count({VerdictWord::reproduced, VerdictWord::trend_only, VerdictWord::trend, VerdictWord::holds}),
           count({VerdictWord::not_reproduced, VerdictWord::no_trend, VerdictWord::does_not_hold}),
           count({VerdictWord::too_small, VerdictWord::too_few, VerdictWord::proves_nothing}),
@@ -234,9 +266,14 @@ AtlasPage overview(const std::vector<Paper>& papers) {
       "# Reproduction\n\n"
       "This page says what the papers claim and what our runs say. `throughtime reproduce --atlas docs` "
       "writes it from the stored results; nothing here is typed.\n\n";
-  std::vector<std::vector<std::string>> rows;
-  for (const Paper& paper : papers) rows.push_back(tally_row(paper));
-  text += markdown_table({"paper", "claims", "found again", "not found", "cannot be told", "not run"}, rows);
+  std::vector<std::vector<std::string>> claims, questions;
+  for (const Paper& paper : papers) {
+    claims.push_back(tally_row(paper, false));
+    questions.push_back(tally_row(paper, true));
+  }
+  text += markdown_table({"paper", "claims", "found again", "not found", "cannot be told", "not run"}, claims);
+  text += "\nA claim that two results have on the same runs is counted once. Our own questions beside the papers':\n\n";
+  text += markdown_table({"paper", "questions", "yes", "no", "cannot be told", "not run"}, questions);
   text += "\nThe words are strict. A claim is *reproduced* in the paper's own setting with all of its seeds alone:\n\n";
   text += markdown_table(
       {"verdict", "meaning"},

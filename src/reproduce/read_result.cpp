@@ -62,6 +62,9 @@ const std::vector<Key<Claim>>& claim_keys() {
       {"says", &Claim::says, "what the paper says, in a sentence"},
       {"missing", &Claim::missing, "why it cannot be run: no data, no method; it then needs no rule"},
       {"needs_full", &Claim::needs_full, "why quick scale cannot decide it: its runs are then no evidence"},
+      {"ours", &Claim::ours, "our own question: it is counted and corrected apart from the paper's claims"},
+      {"counted_in", &Claim::counted_in,
+       "the result of the same folder that has this claim on the same runs: it is counted and corrected there, once"},
       {"show", &Claim::show, "the arms of the atlas' row; those of the trend where it is left out"},
   };
   return keys;

@@ -16,6 +16,8 @@ struct Claim {
   std::string says;                      // a sentence
   std::string missing;                   // why it cannot be run; empty: it can
   std::string needs_full;                // why quick scale cannot decide it; empty: it can where it runs its arms
+  bool ours = false;                     // our own question, not the paper's: counted and corrected apart
+  std::string counted_in;                // the result of the paper that has the same claim on the same runs: it counts
   Measure measure;                       // the number to show, and that of the paper's values
   std::map<std::string, double> values;  // the paper's, by arm
   std::vector<std::string> show;         // the arms of the atlas' row; empty: those of the trend, else of all rules

@@ -106,5 +106,13 @@ TEST(Holm, MultipliesTheSmallestByTheirNumber) {
   EXPECT_TRUE(holm({}).empty());
 }
 
+TEST(Holm, CountsTheTestsOfEachFamilyByThemselves) {
+  const std::vector<double> corrected = holm({0.01, 0.02, 0.03, std::nan("")}, {0, 1, 0, 1});
+  EXPECT_DOUBLE_EQ(corrected[0], 0.02);
+  EXPECT_DOUBLE_EQ(corrected[1], 0.02) << "alone in its family";
+  EXPECT_DOUBLE_EQ(corrected[2], 0.03);
+  EXPECT_TRUE(std::isnan(corrected[3]));
+}
+
 }  // namespace
 }  // namespace throughtime

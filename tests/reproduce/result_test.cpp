@@ -269,5 +269,25 @@ TEST(Costs, AreKeptAndQuickScaleIsQuick) {
     EXPECT_LE(cost.quick, 2 * 300) << name << ": five minutes on two cores";
 }
 
+TEST(Result, OurOwnQuestionsAreMarked) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  const std::vector<ResultSpec> specs = find_results(root / "experiments");
+  for (const ResultSpec& spec : specs)
+    for (const Claim& claim : spec.claims) {
+      const bool says_so =
+          claim.says.find("asked by us") != std::string::npos || claim.says.find("our own check") != std::string::npos;
+      EXPECT_EQ(claim.ours, says_so) << spec.name << ": " << claim.says;
+      if (claim.counted_in.empty()) continue;
+      const std::string other = (std::filesystem::path(spec.name).parent_path() / claim.counted_in).generic_string();
+      const auto found =
+          std::find_if(specs.begin(), specs.end(), [&](const ResultSpec& one) { return one.name == other; });
+      ASSERT_NE(found, specs.end()) << other;
+      EXPECT_TRUE(std::any_of(
+          found->claims.begin(), found->claims.end(),
+          [&](const Claim& one) { return one.says == claim.says && one.counted_in.empty() && one.ours == claim.ours; }))
+          << other << " has no such claim: " << claim.says;
+    }
+}
+
 }  // namespace
 }  // namespace throughtime
