@@ -148,14 +148,15 @@ std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std
                      path.lexically_relative(results).generic_string());
 }
 
-std::string made_text(const StoredResult& stored) {
+std::string made_text(const ResultSpec& spec, const StoredResult& stored) {
   const std::string smaller =
       stored.smaller.empty() ? ""
                              : fmt::format(" They are smaller than the paper's: {}.", fmt::join(stored.smaller, ", "));
   return fmt::format(
       "These runs are at {}.{} throughtime {} made them at commit {} with the engine {}, in {:.0f} s of "
-      "training.",
-      scale_text(stored.scale), smaller, stored.version, stored.commit, stored.engine, stored.seconds);
+      "training.{}{}",
+      scale_text(spec, stored), smaller, stored.version, stored.commit, stored.engine, stored.seconds,
+      stored.note.empty() ? "" : " ", stored.note);
 }
 
 /// What the sweep took for each arm.
@@ -192,7 +193,7 @@ std::string details_of(const AtlasResult& result, const std::filesystem::path& r
   bool any = false;
   for (const StoredResult& stored : result.stored)
     if (const std::string evidence = evidence_text(result, stored, results, experiments); !evidence.empty()) {
-      text += fmt::format("\n{}{}\n{}", made_text(stored), chosen_text(stored), evidence);
+      text += fmt::format("\n{}{}\n{}", made_text(spec, stored), chosen_text(stored), evidence);
       any = true;
     }
   if (any) return text;
@@ -286,7 +287,8 @@ AtlasPage overview(const std::vector<Paper>& papers) {
        {"proves nothing", "The runs learned nothing, or no more than a naive guess knows."},
        {"not run", "There are no runs. The last column says why, where there is a reason."}});
   text +=
-      "\n[reproduce.md](reproduce.md) has the rules and tests, [conclusions.md](conclusions.md) a section for "
+      "\nRuns of full length without a sweep, or with fewer seeds than the paper, get the words of smaller ones."
+      "\n\n[reproduce.md](reproduce.md) has the rules and tests, [conclusions.md](conclusions.md) a section for "
       "each paper.\n";
   for (const Paper& paper : papers) text += overview_table(paper);
   return {overview_name, text};
@@ -317,9 +319,11 @@ std::string finding_text(const ResultSpec& spec, const Claim& claim, const Store
   }
   const Verdict verdict = judge(spec, claim, *stored);
   const std::size_t seeds = fewest_seeds(claim.rules, stored->values);
-  std::string how = seeds == 0 ? "" : fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s");
+  const std::string scale = scale_text(spec, claim, *stored);
+  std::string how =
+      seeds == 0 || scale.ends_with("seeds") ? "" : fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s");
   if (!std::isnan(verdict.p)) how += fmt::format("{}p {}", how.empty() ? "" : ", ", p_text(verdict.p));
-  const std::string at = fmt::format("{}{}", scale_text(spec, claim, *stored), how.empty() ? "" : " (" + how + ")");
+  const std::string at = fmt::format("{}{}", scale, how.empty() ? "" : " (" + how + ")");
   switch (verdict.word) {
     case VerdictWord::reproduced:
       return fmt::format("They show it at {}.", at);

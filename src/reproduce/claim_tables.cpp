@@ -80,7 +80,7 @@ std::string p_text(double p) {
 }
 
 ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
-  ReportTable table{.title = "Verdicts, " + scale_text(result.scale),
+  ReportTable table{.title = "Verdicts, " + scale_text(spec, result),
                     .note = fmt::format("{}. {}{} {}", spec.paper, spec.note,
                                         result.smaller.empty() ? ""
                                                                : fmt::format(" Smaller than the paper's setting: {}.",

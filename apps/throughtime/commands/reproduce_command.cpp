@@ -53,7 +53,7 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored) {
     for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
       table.add_row({"", fmt::format("{}: {}{}", row[1], row[0], row[3].empty() ? "" : ", p " + row[3])});
   }
-  show("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
+  show("{}, {}\n{}", task.spec.name, scale_text(task.spec, stored), table.text(style_of(STDOUT_FILENO)));
 }
 
 /// Runs the sweep of a result, if it has one, and tells what it chose; false where a run has no answer.
