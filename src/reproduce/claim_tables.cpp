@@ -12,7 +12,16 @@
 namespace throughtime {
 namespace {
 
-std::string spread_of_seeds(const std::vector<double>& values) {
+/// "870 ± 208"; "2358 ± 640 in 3, not reached in 2 of 5" where runs never came so far.
+std::string spread_of_seeds(const Measure& measure, const std::vector<double>& values) {
+  if (const std::size_t unreached = count_unreached(values); unreached > 0) {
+    std::vector<double> reached;
+    for (const double value : values)
+      if (!std::isinf(value)) reached.push_back(value);
+    const std::string rest = fmt::format("{} in {} of {}", measure.infinite_text(), unreached, values.size());
+    return reached.empty() ? rest
+                           : fmt::format("{} in {}, {}", spread_of_seeds(measure, reached), reached.size(), rest);
+  }
   const Summary summary = summary_of(values);
   if (summary.count == 0) return "–";
   if (!std::isfinite(summary.mean)) return "no number";
@@ -69,7 +78,8 @@ std::string ours_text(const ResultSpec& spec, const Claim& claim, const StoredRe
       claim.shown_arms(),
       [&](const std::string& arm) {
         const std::vector<double> values = values_of(stored->values, arm, claim.measure);
-        return values.empty() ? std::string() : fmt::format("{} (n = {})", spread_of_seeds(values), values.size());
+        return values.empty() ? std::string()
+                              : fmt::format("{} (n = {})", spread_of_seeds(claim.measure, values), values.size());
       },
       "–");
 }
@@ -119,7 +129,7 @@ ReportTable values_table(const ResultSpec& spec, const Claim& claim, const Store
     if (values.empty() && paper == claim.values.end()) continue;
     const Summary summary = summary_of(values);
     table.rows.push_back(
-        {arm, fmt::format("{}", values.size()), spread_of_seeds(values),
+        {arm, fmt::format("{}", values.size()), spread_of_seeds(claim.measure, values),
          summary.count > 1 && std::isfinite(summary.standard_error) ? short_number(summary.standard_error, 2) : "–",
          paper == claim.values.end() ? "–" : short_number(paper->second)});
   }

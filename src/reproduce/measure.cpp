@@ -9,6 +9,7 @@ namespace throughtime {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double end_iterations = 50;  // what the acceptance of the Add task asks for
 
 /// A curve from its first number on: what was no estimate yet is no part of it.
@@ -36,7 +37,7 @@ double highest(const std::vector<double>& y) { return *std::max_element(y.begin(
 double first_at_most(const Series& series, double level) {
   for (std::size_t i = 0; i < series.y.size(); ++i)
     if (series.y[i] <= level) return series.x[i];
-  return series.x.back();
+  return infinity;
 }
 
 double share_at_most(const std::vector<double>& y, double level) {

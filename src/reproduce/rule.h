@@ -26,6 +26,8 @@ struct Measure {
 
   /// Its name in stored results: "validation_mse, lowest".
   std::string key() const;
+  /// What an infinite one means.
+  std::string infinite_text() const;
 };
 
 enum class RuleKind {
@@ -79,9 +81,14 @@ bool takes_others(RuleKind kind);
 /// The rule as a sentence.
 std::string rule_text(const Rule& rule);
 
-/// Numbers by arm, by measure (Measure::key) and by seed; NaN of a run that broke.
+/// Numbers by arm, by measure (Measure::key) and by seed; NaN of a run that broke, infinity where a run never came so
+/// far (reach) or an estimate has no bound (median).
 using SeedValues = std::vector<std::pair<std::uint64_t, double>>;
 using ArmValues = std::map<std::string, std::map<std::string, SeedValues>>;
+/// The mean of some numbers; the median where one of them is infinite.
+double centre_of(const std::vector<double>& values);
+/// How many of them are infinite.
+std::size_t count_unreached(const std::vector<double>& values);
 /// The numbers of all seeds; empty where there are none.
 std::vector<double> values_of(const ArmValues& values, const std::string& arm, const Measure& measure);
 

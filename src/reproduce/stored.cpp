@@ -17,7 +17,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* infinite = "infinite";  // JSON has no such number
+
+Json json_of(double value) {
+  if (std::isinf(value) && value > 0) return infinite;
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
 double number_of(const Json& json) {
+  if (json == infinite) return std::numeric_limits<double>::infinity();
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -39,8 +47,7 @@ std::string json_of(const StoredResult& result) {
   Json arms = Json::object();
   for (const auto& [arm, measures] : result.values)
     for (const auto& [key, seeds] : measures)
-      for (const auto& [seed, value] : seeds)
-        arms[arm][key][std::to_string(seed)] = std::isfinite(value) ? Json(value) : Json(nullptr);
+      for (const auto& [seed, value] : seeds) arms[arm][key][std::to_string(seed)] = json_of(value);
   Json learned = Json::object();
   for (const auto& [arm, runs] : result.learned)
     for (const Learned one : runs) learned[arm].push_back(name_of(one));

@@ -8,6 +8,7 @@
 
 #include "reproduce/cost.h"
 #include "reproduce/example.h"
+#include "reproduce/stored.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
 #include "train/options/config.h"
@@ -111,7 +112,7 @@ TEST(Result, MeasuresOfACurve) {
   EXPECT_EQ(measured(MeasureHow::mean, 0), 2.5);
   EXPECT_EQ(measured(MeasureHow::decay, 0), 0.5);
   EXPECT_EQ(measured(MeasureHow::reach, 3), 20);
-  EXPECT_EQ(measured(MeasureHow::reach, 0.5), 40);  // never: the last iteration
+  EXPECT_EQ(measured(MeasureHow::reach, 0.5), std::numeric_limits<double>::infinity()) << "never";
   EXPECT_DOUBLE_EQ(measured(MeasureHow::share, 2), 2.0 / 3);
   EXPECT_EQ(measured(MeasureHow::rise, 0), -2);
   EXPECT_TRUE(std::isnan(measure_run({"other", MeasureHow::last}, run)));
