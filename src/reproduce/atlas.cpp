@@ -85,6 +85,22 @@ struct AtlasClaim {
   bool is_counted() const { return claim->counted_in.empty(); }
 };
 
+/// Whether a claim has no evidence because the runs of its arms did not store its number: they were made before it was
+/// asked for.
+bool lacks_number(const AtlasClaim& one) {
+  const std::vector<Rule> deciding = deciding_rules(one.claim->rules);
+  if (one.evidence != nullptr || deciding.empty()) return false;
+  const auto was_run = [&](const StoredResult& stored) {
+    return std::all_of(deciding.begin(), deciding.end(), [&](const Rule& rule) {
+      const std::vector<std::string> arms = rule.named_arms();
+      return std::all_of(arms.begin(), arms.end(), [&](const std::string& arm) { return stored.values.contains(arm); });
+    });
+  };
+  const auto has_numbers = [&](const StoredResult& stored) { return fewest_seeds(deciding, stored.values) > 0; };
+  const std::vector<StoredResult>& all = one.result->stored;
+  return std::any_of(all.begin(), all.end(), was_run) && std::none_of(all.begin(), all.end(), has_numbers);
+}
+
 /// All of one paper: the results of one folder of the experiments.
 struct Paper {
   std::string name;  // "fptt"
@@ -210,7 +226,8 @@ AtlasPage paper_page(const Paper& paper, const std::filesystem::path& results, c
   std::vector<std::vector<std::string>> rows;
   for (const AtlasClaim& one : paper.claims)
     rows.push_back({fmt::format("[{0}](#{1})", one.result->name(), anchor_of(one.result->name())), one.claim->says,
-                    paper_text(*one.claim), ours_text(one.result->spec, *one.claim, one.evidence),
+                    paper_text(*one.claim),
+                    lacks_number(one) ? "not stored" : ours_text(one.result->spec, *one.claim, one.evidence),
                     one.evidence == nullptr ? "–" : scale_text(one.result->spec, *one.claim, *one.evidence),
                     p_text(one.verdict.p), corrected_text(one), std::string(name_of(one.verdict.word))});
   std::string text = fmt::format(
@@ -254,7 +271,8 @@ std::string overview_table(const Paper& paper) {
     rows.push_back(
         {one.result == last ? "" : fmt::format("[{}]({}#{})", name, paper.page().generic_string(), anchor_of(name)),
          one.claim->says, std::string(name_of(one.verdict.word)),
-         finding_text(one.result->spec, *one.claim, one.evidence)});
+         lacks_number(one) ? "The stored runs did not keep this number."
+                           : finding_text(one.result->spec, *one.claim, one.evidence)});
     last = one.result;
   }
   return fmt::format("\n## {}\n\n{}\n[The numbers, rules and curves]({}).\n", paper.title(),

@@ -24,6 +24,16 @@ double mean_of_last_tenth(const std::vector<double>& y) {
   return summary_of({y.end() - static_cast<std::ptrdiff_t>(count), y.end()}).mean;
 }
 
+/// Of the last tenth. A value that is no number had no bound: it is larger than every number.
+double median_of_last_tenth(const std::vector<double>& y) {
+  const std::size_t count = std::max<std::size_t>(1, y.size() / 10);
+  std::vector<double> last(y.end() - static_cast<std::ptrdiff_t>(count), y.end());
+  for (double& value : last)
+    if (std::isnan(value)) value = infinity;
+  std::sort(last.begin(), last.end());
+  return (last[(count - 1) / 2] + last[count / 2]) / 2;
+}
+
 /// Of the reports of the last iterations; one that is itself the mean of more of them counts whole.
 double mean_of_end(const Series& series) {
   std::vector<double> last;
@@ -66,6 +76,8 @@ double measure_curve(const Measure& measure, const Series& series) {
       return y.back();
     case MeasureHow::final:
       return mean_of_last_tenth(y);
+    case MeasureHow::median:
+      return median_of_last_tenth(y);
     case MeasureHow::end:
       return mean_of_end(series);
     case MeasureHow::mean:

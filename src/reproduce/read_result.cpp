@@ -20,11 +20,12 @@ const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
       {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
       {"measure", &Measure::how,
-       "what is taken of the curve from its first number on: its last value, the mean of its final tenth, the mean of "
-       "its end (the last 50 iterations), the mean of all (the area under it), its lowest, its highest, the first "
-       "iteration that reaches the level (the last where none does), the share of the values after the first that are "
-       "at or below it, the rise from the first to the final tenth, the decay: the final tenth over the highest, the "
-       "number of relapses: how often it is above ten times the level after it was at or below the level"},
+       "what is taken of the curve from its first number on: its last value, the mean of its final tenth, the median "
+       "of its final tenth (one without bound is larger than every number), the mean of its end (the last 50 "
+       "iterations), the mean of all (the area under it), its lowest, its highest, the first iteration that reaches "
+       "the level (\"not reached\" where none does), the share of the values after the first that are at or below it, "
+       "the rise from the first to the final tenth, the decay: the final tenth over the highest, the number of "
+       "relapses: how often it is above ten times the level after it was at or below the level"},
       {"level", &Measure::level, "of reach, share and relapses"},
   };
   return keys;

@@ -12,9 +12,9 @@
 namespace throughtime {
 
 /// What is taken of a curve, or a number of the result.
-enum class MeasureHow { last, final, end, mean, lowest, highest, reach, share, rise, decay, relapses, result };
+enum class MeasureHow { last, final, median, end, mean, lowest, highest, reach, share, rise, decay, relapses, result };
 constexpr auto names_of(MeasureHow) {
-  return choice_names("last", "final", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay",
+  return choice_names("last", "final", "median", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay",
                       "relapses", "result");
 }
 

@@ -147,6 +147,29 @@ TEST(Result, ACurveBeginsAtItsFirstNumber) {
     EXPECT_TRUE(std::isnan(measured(how, 0, {nan, nan}))) << name_of(how);
 }
 
+TEST(Result, AMedianTakesValuesWithoutBound) {
+  constexpr double unbounded = std::numeric_limits<double>::quiet_NaN();  // as a curve has them
+  const auto median = [](std::vector<double> last) {
+    std::vector<double> curve(9 * last.size(), 1.0);  // so that they are its final tenth
+    curve.insert(curve.end(), last.begin(), last.end());
+    return measure_run({"train_loss", MeasureHow::median}, run_with(curve));
+  };
+  EXPECT_EQ(median({3, 9, 4}), 4);
+  EXPECT_EQ(median({3, 9, 4, 5}), 4.5);
+  EXPECT_EQ(median({3, unbounded, 4}), 4);
+  EXPECT_EQ(median({unbounded, unbounded, 4}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(measure_run({"train_loss", MeasureHow::median}, run_with({7})), 7) << "the smallest curve";
+}
+
+TEST(Result, AnInfiniteNumberIsStored) {
+  StoredResult stored{
+      .scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu", .note = "an older setting"};
+  stored.values["a"]["loss, reach 0.05"] = {{1, 400}, {2, std::numeric_limits<double>::infinity()}};
+  const StoredResult read = parse_stored(json_of(stored), "here");
+  EXPECT_EQ(read.values, stored.values);
+  EXPECT_EQ(read.note, "an older setting");
+}
+
 TEST(Result, TheEndIsTheMeanOfTheLastFiftyIterations) {
   // Reports every ten iterations: the last five of them.
   EXPECT_EQ(measure_run({"train_loss", MeasureHow::end}, run_with({100, 100, 1, 2, 3, 4, 5})), 3);
