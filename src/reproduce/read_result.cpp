@@ -58,6 +58,13 @@ const std::vector<Key<Sweep>>& sweep_keys() {
   return keys;
 }
 
+const std::vector<Key<SweepCase>>& case_keys() {
+  static const std::vector<Key<SweepCase>> keys = {
+      {"where", &SweepCase::where, "key=value: these are the arms that read this option and have this value"},
+  };
+  return keys;
+}
+
 const std::vector<Key<Claim>>& claim_keys() {
   static const std::vector<Key<Claim>> keys = {
       {"says", &Claim::says, "what the paper says, in a sentence"},
@@ -194,7 +201,7 @@ Claim read_claim(const toml::node& node, const ResultSpec& spec, const std::stri
 }
 
 /// The values of each option, which must be a list.
-void read_grid(const toml::node& node, Sweep& sweep, const std::string& file) {
+void read_grid(const toml::node& node, SweepGrid& grid, const std::string& file) {
   if (!node.is_table()) refuse("config", "{}: grid must be a table of lists", at_line(file, node.source()));
   for (const auto& [option, value] : values_under(*node.as_table())) {
     const toml::array* list = value->as_array();
@@ -203,8 +210,36 @@ void read_grid(const toml::node& node, Sweep& sweep, const std::string& file) {
              kind_text(*value));
     std::vector<std::string> texts;
     for (const toml::node& entry : *list) texts.push_back(value_text(entry));
-    sweep.grid.emplace_back(option, texts);
+    grid.emplace_back(option, texts);
   }
+}
+
+/// Other values for the arms that have a value.
+SweepCase read_case(const toml::node& node, const std::string& file) {
+  const std::string place = at_line(file, node.source());
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: other grids are written as [[result.sweep.instead]]", place);
+  SweepCase one;
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (name == "grid")
+      read_grid(value, one.grid, file);
+    else if (!assign(case_keys(), one, name, value, where))
+      refuse_name(where, "key of [[result.sweep.instead]]", name, {"where", "grid"});
+  }
+  if (one.where.find('=') == std::string::npos || one.grid.empty())
+    refuse("config", "{}: [[result.sweep.instead]] needs where = \"key=value\" and a grid", place);
+  return one;
+}
+
+/// A case changes values of the grid, and adds no option to it.
+void require_known_options(const Sweep& sweep, const std::string& place) {
+  std::vector<std::string> known;
+  for (const auto& [option, values] : sweep.grid) known.push_back(option);
+  for (const SweepCase& one : sweep.instead)
+    for (const auto& [option, values] : one.grid)
+      if (std::find(known.begin(), known.end(), option) == known.end())
+        refuse_name(place, "option of the grid", option, known);
 }
 
 void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
@@ -214,10 +249,12 @@ void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
   for (const auto& [key, value] : *table) {
     const std::string name(key.str()), where = at_line(file, key.source());
     if (name == "grid") {
-      read_grid(value, sweep, file);
+      read_grid(value, sweep.grid, file);
+    } else if (name == "instead" && value.is_array()) {
+      for (const toml::node& one : *value.as_array()) sweep.instead.push_back(read_case(one, file));
     } else if (!assign(sweep_keys(), sweep, name, value, where) &&
                !assign(measure_keys(), sweep.measure, name, value, where)) {
-      std::vector<std::string> names = {"grid"};
+      std::vector<std::string> names = {"grid", "instead"};
       add_names(sweep_keys(), names);
       refuse_key(where, "[result.sweep]", name, names);
     }
@@ -226,6 +263,7 @@ void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
     refuse("config", "{}: [result.sweep] needs a metric and a [result.sweep.grid]", place);
   if (sweep.measure.metric.find("test") != std::string::npos)
     refuse("config", "{}: a sweep by {} chooses on test data", place, sweep.measure.metric);
+  require_known_options(sweep, place);
 }
 
 /// Everything of the table but its claims, which need the rest.
@@ -286,6 +324,9 @@ std::string result_keys_markdown() {
          head + keys_table(sweep_keys()) +
          "| `grid` | table of lists | values of each option: every arm is run with all combinations of those that it "
          "reads and does not keep, and full scale takes the best |\n"
+         "\n`[[result.sweep.instead]]`: other values for some arms\n\n" +
+         head + keys_table(case_keys()) +
+         "| `grid` | table of lists | the values of these arms for options of the grid |\n"
          "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
          "out):\n\n" +
          head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +
