@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "reproduce/cost.h"
 #include "reproduce/sweep_runs.h"
 #include "study/trials.h"
 #include "support/errors.h"
@@ -100,6 +101,20 @@ TEST(Sweep, OfTargetPropagationIsThePapersGridForEveryB) {
     }
   }
   EXPECT_GT(checked, 40);
+}
+
+TEST_F(Sweeps, CountInWhatFullScaleCosts) {
+  const ResultSpec result = spec();
+  const Costs costs = {{"paper/figure-0", {.quick = 10, .full = 60, .epoch = 120}}};
+  const std::filesystem::path none = scratch_ / "none";
+  EXPECT_EQ(cost_text(result, Scale::quick, costs, none), "3 x 3 runs, ~10 s");
+  // Six judged runs of 10 s, and 2 x (6 + 2 + 2) that choose.
+  EXPECT_EQ(cost_text(result, Scale::full, costs, none), "3 x 2 runs and 20 of the sweep, ~4 min, ~2 min an epoch");
+  StoredResult stored{.scale = Scale::full, .version = "0", .commit = "c", .engine = "cpu", .seconds = 6};
+  for (const char* arm : {"fpp", "buffer", "bptt"}) stored.values[arm]["cumulative_loss, result"] = {{1, 1}, {2, 2}};
+  scratch_.write("results/paper/figure-0.full.json", json_of(stored));
+  EXPECT_EQ(cost_text(result, Scale::full, {}, scratch_ / "results"), "3 x 2 runs and 20 of the sweep, ~26 s")
+      << "unswept runs are no measurement of swept ones";
 }
 
 TEST_F(Sweeps, AreNotRunAtQuickScale) {
