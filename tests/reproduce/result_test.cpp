@@ -1,5 +1,6 @@
 #include "reproduce/result.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -291,6 +292,18 @@ TEST(Costs, AreKeptAndQuickScaleIsQuick) {
   const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
   for (const auto& [name, cost] : read_costs(root / "experiments/results"))
     EXPECT_LE(cost.quick, 2 * 300) << name << ": five minutes on two cores";
+}
+
+/// What runs took is as good as what they were expected to take: a slow one is named.
+TEST(Costs, WhatTookLongerThanQuickIsSaid) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  const std::string page = text_of(root / "docs/reproduce.md");
+  for (const ResultSpec& spec : find_results(root / "experiments"))
+    for (const StoredResult& stored : find_stored(root / "experiments/results", spec.name)) {
+      if (stored.scale == Scale::full || stored.seconds <= 2 * 300) continue;
+      EXPECT_NE(page.find(fmt::format("{} ({:.0f} s)", spec.name, stored.seconds)), std::string::npos)
+          << spec.name << " took " << stored.seconds << " s of one core at quick scale";
+    }
 }
 
 TEST(Result, OurOwnQuestionsAreMarked) {
