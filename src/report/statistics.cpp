@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <set>
 
 #include "throughtime/error.h"
 
@@ -37,6 +39,28 @@ Comparison tested(Comparison comparison) {
   comparison.t = comparison.standard_error > 0 ? comparison.difference / comparison.standard_error : nan;
   comparison.p = student_two_sided(comparison.t, comparison.degrees_of_freedom);
   return comparison;
+}
+
+/// Twice the ranks of the values among all of them, from 2 on: whole numbers where equal values share theirs.
+std::vector<std::size_t> doubled_ranks(const std::vector<double>& values) {
+  std::vector<std::size_t> ranks;
+  for (const double value : values) {
+    const auto below = std::count_if(values.begin(), values.end(), [&](double other) { return other < value; });
+    const auto equal = std::count(values.begin(), values.end(), value);
+    ranks.push_back(static_cast<std::size_t>(2 * below + equal + 1));
+  }
+  return ranks;
+}
+
+/// How many ways there are to choose `count` of the ranks, by their sum.
+std::vector<double> ways_by_sum(const std::vector<std::size_t>& ranks, std::size_t count) {
+  const std::size_t largest = std::accumulate(ranks.begin(), ranks.end(), std::size_t{0});
+  std::vector<std::vector<double>> ways(count + 1, std::vector<double>(largest + 1, 0));  // [chosen][sum]
+  ways[0][0] = 1;
+  for (const std::size_t rank : ranks)
+    for (std::size_t chosen = count; chosen > 0; --chosen)
+      for (std::size_t sum = largest; sum >= rank; --sum) ways[chosen][sum] += ways[chosen - 1][sum - rank];
+  return ways[count];
 }
 
 }  // namespace
@@ -83,6 +107,39 @@ Comparison against(const std::vector<double>& values, double number) {
 double p_of(double difference, double standard_error, double degrees_of_freedom) {
   if (standard_error == 0 && std::isfinite(difference)) return difference == 0 ? 1 : 0;
   return student_two_sided(difference / standard_error, degrees_of_freedom);
+}
+
+RankComparison rank_sum(const std::vector<double>& first, const std::vector<double>& second) {
+  std::vector<double> all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  const bool known = std::none_of(all.begin(), all.end(), [](double value) { return std::isnan(value); });
+  if (first.empty() || second.empty() || !known) return {nan, nan};
+  const std::vector<std::size_t> ranks = doubled_ranks(all);
+  const auto own_end = ranks.begin() + static_cast<std::ptrdiff_t>(first.size());
+  const auto own = static_cast<double>(std::accumulate(ranks.begin(), own_end, std::size_t{0}));
+  const auto others = static_cast<double>(std::accumulate(own_end, ranks.end(), std::size_t{0}));
+  const auto count = static_cast<double>(first.size()), other_count = static_cast<double>(second.size());
+  const double expected = count * (count + other_count + 1);  // of twice the ranks
+  const std::vector<double> ways = ways_by_sum(ranks, first.size());
+  double as_far = 0, total = 0;
+  for (std::size_t sum = 0; sum < ways.size(); ++sum) {
+    total += ways[sum];
+    if (std::abs(static_cast<double>(sum) - expected) >= std::abs(own - expected)) as_far += ways[sum];
+  }
+  return {(others / other_count - own / count) / 2, as_far / total};
+}
+
+std::vector<double> holm(const std::vector<double>& p, const std::vector<int>& family) {
+  std::vector<double> corrected(p.size(), nan);
+  for (const int one : std::set<int>(family.begin(), family.end())) {
+    std::vector<double> own = p;
+    for (std::size_t i = 0; i < p.size(); ++i)
+      if (family[i] != one) own[i] = nan;
+    const std::vector<double> of_family = holm(own);
+    for (std::size_t i = 0; i < p.size(); ++i)
+      if (family[i] == one) corrected[i] = of_family[i];
+  }
+  return corrected;
 }
 
 std::vector<double> holm(const std::vector<double>& p) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <limits>
 
 #include "core/files.h"
 #include "report/statistics.h"
@@ -80,7 +81,25 @@ struct AtlasClaim {
   const StoredResult* evidence;  // null: none
   Verdict verdict;
   double corrected = 0;  // p, by Holm
+
+  bool is_counted() const { return claim->counted_in.empty(); }
 };
+
+/// Whether a claim has no evidence because the runs of its arms did not store its number: they were made before it was
+/// asked for.
+bool lacks_number(const AtlasClaim& one) {
+  const std::vector<Rule> deciding = deciding_rules(one.claim->rules);
+  if (one.evidence != nullptr || deciding.empty()) return false;
+  const auto was_run = [&](const StoredResult& stored) {
+    return std::all_of(deciding.begin(), deciding.end(), [&](const Rule& rule) {
+      const std::vector<std::string> arms = rule.named_arms();
+      return std::all_of(arms.begin(), arms.end(), [&](const std::string& arm) { return stored.values.contains(arm); });
+    });
+  };
+  const auto has_numbers = [&](const StoredResult& stored) { return fewest_seeds(deciding, stored.values) > 0; };
+  const std::vector<StoredResult>& all = one.result->stored;
+  return std::any_of(all.begin(), all.end(), was_run) && std::none_of(all.begin(), all.end(), has_numbers);
+}
 
 /// All of one paper: the results of one folder of the experiments.
 struct Paper {
@@ -92,11 +111,27 @@ struct Paper {
   std::filesystem::path page() const { return std::filesystem::path(pages_name) / (name + ".md"); }
 };
 
-/// Holm's correction for all claims of a paper that were tested.
+/// Of the test that was made of a claim; NaN: none. One that quick scale was found unable to decide was tested, too.
+double tested_p(const AtlasClaim& one) {
+  if (one.evidence != nullptr) return one.verdict.p;
+  for (const StoredResult& stored : one.result->stored)
+    if (const double p = judge(one.claim->rules, {.values = stored.values, .paper = one.claim->values}).p;
+        !std::isnan(p))
+      return p;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Holm's correction for all claims of a paper that were tested, and apart from them for our own questions. A claim
+/// that another result counts is one test with that. What was tested and is no evidence any more still counts as a
+/// test, or the rest would look surer than it is.
 void correct(std::vector<AtlasClaim>& claims) {
   std::vector<double> p;
-  for (const AtlasClaim& claim : claims) p.push_back(claim.verdict.p);
-  const std::vector<double> corrected = holm(p);
+  std::vector<int> family;
+  for (const AtlasClaim& one : claims) {
+    p.push_back(one.is_counted() ? tested_p(one) : std::numeric_limits<double>::quiet_NaN());
+    family.push_back(one.claim->ours ? 1 : 0);
+  }
+  const std::vector<double> corrected = holm(p, family);
   for (std::size_t i = 0; i < claims.size(); ++i) claims[i].corrected = corrected[i];
 }
 
@@ -129,14 +164,15 @@ std::string picture_text(const ResultSpec& spec, const StoredResult& stored, std
                      path.lexically_relative(results).generic_string());
 }
 
-std::string made_text(const StoredResult& stored) {
+std::string made_text(const ResultSpec& spec, const StoredResult& stored) {
   const std::string smaller =
       stored.smaller.empty() ? ""
                              : fmt::format(" They are smaller than the paper's: {}.", fmt::join(stored.smaller, ", "));
   return fmt::format(
       "These runs are at {}.{} throughtime {} made them at commit {} with the engine {}, in {:.0f} s of "
-      "training.",
-      scale_text(stored.scale), smaller, stored.version, stored.commit, stored.engine, stored.seconds);
+      "training.{}{}",
+      scale_text(spec, stored), smaller, stored.version, stored.commit, stored.engine, stored.seconds,
+      stored.note.empty() ? "" : " ", stored.note);
 }
 
 /// What the sweep took for each arm.
@@ -173,39 +209,53 @@ std::string details_of(const AtlasResult& result, const std::filesystem::path& r
   bool any = false;
   for (const StoredResult& stored : result.stored)
     if (const std::string evidence = evidence_text(result, stored, results, experiments); !evidence.empty()) {
-      text += fmt::format("\n{}{}\n{}", made_text(stored), chosen_text(stored), evidence);
+      text += fmt::format("\n{}{}\n{}", made_text(spec, stored), chosen_text(stored), evidence);
       any = true;
     }
-  return any ? text : text + "\nNothing of it has been run yet.\n";
+  if (any) return text;
+  return text + (result.stored.empty() ? "\nNothing of it has been run yet.\n"
+                                       : "\nWhat was run of it decides none of its claims; the table says why.\n");
+}
+
+std::string corrected_text(const AtlasClaim& one) {
+  if (!one.is_counted()) return "in " + one.claim->counted_in;
+  return p_text(std::isnan(one.verdict.p) ? one.verdict.p : one.corrected);
 }
 
 AtlasPage paper_page(const Paper& paper, const std::filesystem::path& results, const std::string& experiments) {
   std::vector<std::vector<std::string>> rows;
   for (const AtlasClaim& one : paper.claims)
     rows.push_back({fmt::format("[{0}](#{1})", one.result->name(), anchor_of(one.result->name())), one.claim->says,
-                    paper_text(*one.claim), ours_text(one.result->spec, *one.claim, one.evidence),
+                    paper_text(*one.claim),
+                    lacks_number(one) ? "not stored" : ours_text(one.result->spec, *one.claim, one.evidence),
                     one.evidence == nullptr ? "–" : scale_text(one.result->spec, *one.claim, *one.evidence),
-                    p_text(one.verdict.p), p_text(one.corrected), std::string(name_of(one.verdict.word))});
+                    p_text(one.verdict.p), corrected_text(one), std::string(name_of(one.verdict.word))});
   std::string text = fmt::format(
       "# {}\n\nThis page has the numbers behind the verdicts of [the overview](../{}), which says what the words mean. "
       "`throughtime reproduce --atlas docs` writes it from the stored results. An arm is one of the methods or "
       "settings that a result compares; the configuration names it. A claim that did not hold has a picture.\n\n{} "
-      "It counts all tested claims of the paper.\n\n{}",
+      "It counts all tests of the paper's claims, those of claims that quick scale was then found unable to decide "
+      "among "
+      "them, and a claim that two results have on the same runs once. Our own questions are corrected among "
+      "themselves.\n\n{}",
       paper.title(), overview_name, reading_note(),
       markdown_table({"result", "claim", "paper", "ours", "scale", "p", "p, Holm", "verdict"}, rows));
   for (const AtlasResult& result : paper.results) text += details_of(result, results, "../" + experiments);
   return {paper.page(), text};
 }
 
-/// How many claims of a paper ended in which way.
-std::vector<std::string> tally_row(const Paper& paper) {
+/// How many claims of a paper ended in which way, or how many of our own questions. One that another result counts is
+/// left out.
+std::vector<std::string> tally_row(const Paper& paper, bool ours) {
+  std::vector<VerdictWord> found;
+  for (const AtlasClaim& one : paper.claims)
+    if (one.is_counted() && one.claim->ours == ours) found.push_back(one.verdict.word);
   const auto count = [&](std::initializer_list<VerdictWord> words) {
-    return fmt::format("{}", std::count_if(paper.claims.begin(), paper.claims.end(), [&](const AtlasClaim& claim) {
-                         return is_one_of(claim.verdict.word, words);
-                       }));
+    const auto is_counted = [&](VerdictWord word) { return is_one_of(word, words); };
+    return fmt::format("{}", std::count_if(found.begin(), found.end(), is_counted));
   };
   return {fmt::format("[{}](#{})", paper.title(), anchor_of(paper.title())),
-          fmt::format("{}", paper.claims.size()),
+          fmt::format("{}", found.size()),
           count({VerdictWord::reproduced, VerdictWord::trend_only, VerdictWord::trend, VerdictWord::holds}),
           count({VerdictWord::not_reproduced, VerdictWord::no_trend, VerdictWord::does_not_hold}),
           count({VerdictWord::too_small, VerdictWord::too_few, VerdictWord::proves_nothing}),
@@ -221,7 +271,8 @@ std::string overview_table(const Paper& paper) {
     rows.push_back(
         {one.result == last ? "" : fmt::format("[{}]({}#{})", name, paper.page().generic_string(), anchor_of(name)),
          one.claim->says, std::string(name_of(one.verdict.word)),
-         finding_text(one.result->spec, *one.claim, one.evidence)});
+         lacks_number(one) ? "The stored runs did not keep this number."
+                           : finding_text(one.result->spec, *one.claim, one.evidence)});
     last = one.result;
   }
   return fmt::format("\n## {}\n\n{}\n[The numbers, rules and curves]({}).\n", paper.title(),
@@ -234,9 +285,14 @@ AtlasPage overview(const std::vector<Paper>& papers) {
       "# Reproduction\n\n"
       "This page says what the papers claim and what our runs say. `throughtime reproduce --atlas docs` "
       "writes it from the stored results; nothing here is typed.\n\n";
-  std::vector<std::vector<std::string>> rows;
-  for (const Paper& paper : papers) rows.push_back(tally_row(paper));
-  text += markdown_table({"paper", "claims", "found again", "not found", "cannot be told", "not run"}, rows);
+  std::vector<std::vector<std::string>> claims, questions;
+  for (const Paper& paper : papers) {
+    claims.push_back(tally_row(paper, false));
+    questions.push_back(tally_row(paper, true));
+  }
+  text += markdown_table({"paper", "claims", "found again", "not found", "cannot be told", "not run"}, claims);
+  text += "\nA claim that two results have on the same runs is counted once. Our own questions beside the papers':\n\n";
+  text += markdown_table({"paper", "questions", "yes", "no", "cannot be told", "not run"}, questions);
   text += "\nThe words are strict. A claim is *reproduced* in the paper's own setting with all of its seeds alone:\n\n";
   text += markdown_table(
       {"verdict", "meaning"},
@@ -245,11 +301,12 @@ AtlasPage overview(const std::vector<Paper>& papers) {
        {"not reproduced", "A rule is not met at full scale."},
        {"trend, no trend", "Runs that are smaller, or have fewer seeds, show the direction or the opposite."},
        {"holds, does not hold", "Such runs meet a bound, or do not."},
-       {"too small to tell, too few seeds", "The runs cannot tell the direction from chance."},
+       {"too small to tell, too few seeds", "The runs cannot tell the direction from chance, or no order is there."},
        {"proves nothing", "The runs learned nothing, or no more than a naive guess knows."},
        {"not run", "There are no runs. The last column says why, where there is a reason."}});
   text +=
-      "\n[reproduce.md](reproduce.md) has the rules and tests, [conclusions.md](conclusions.md) a section for "
+      "\nRuns of full length without a sweep, or with fewer seeds than the paper, get the words of smaller ones."
+      "\n\n[reproduce.md](reproduce.md) has the rules and tests, [conclusions.md](conclusions.md) a section for "
       "each paper.\n";
   for (const Paper& paper : papers) text += overview_table(paper);
   return {overview_name, text};
@@ -280,9 +337,11 @@ std::string finding_text(const ResultSpec& spec, const Claim& claim, const Store
   }
   const Verdict verdict = judge(spec, claim, *stored);
   const std::size_t seeds = fewest_seeds(claim.rules, stored->values);
-  std::string how = seeds == 0 ? "" : fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s");
+  const std::string scale = scale_text(spec, claim, *stored);
+  std::string how =
+      seeds == 0 || scale.ends_with("seeds") ? "" : fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s");
   if (!std::isnan(verdict.p)) how += fmt::format("{}p {}", how.empty() ? "" : ", ", p_text(verdict.p));
-  const std::string at = fmt::format("{}{}", scale_text(spec, claim, *stored), how.empty() ? "" : " (" + how + ")");
+  const std::string at = fmt::format("{}{}", scale, how.empty() ? "" : " (" + how + ")");
   switch (verdict.word) {
     case VerdictWord::reproduced:
       return fmt::format("They show it at {}.", at);
@@ -299,6 +358,7 @@ std::string finding_text(const ResultSpec& spec, const Claim& claim, const Store
     case VerdictWord::does_not_hold:
       return fmt::format("They do not meet it at {}.", at);
     case VerdictWord::too_small:
+      if (verdict.p < trend_level) return fmt::format("The ends differ at {}, but the means are not in order.", at);
       return fmt::format("They cannot tell{} at {}.", std::isnan(verdict.p) ? "" : " it from chance", at);
     case VerdictWord::too_few:
       return fmt::format("They are too few at {}.", at);

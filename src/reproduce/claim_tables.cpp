@@ -12,7 +12,16 @@
 namespace throughtime {
 namespace {
 
-std::string spread_of_seeds(const std::vector<double>& values) {
+/// "870 ± 208"; "2358 ± 640 in 3, not reached in 2 of 5" where runs never came so far.
+std::string spread_of_seeds(const Measure& measure, const std::vector<double>& values) {
+  if (const std::size_t unreached = count_unreached(values); unreached > 0) {
+    std::vector<double> reached;
+    for (const double value : values)
+      if (!std::isinf(value)) reached.push_back(value);
+    const std::string rest = fmt::format("{} in {} of {}", measure.infinite_text(), unreached, values.size());
+    return reached.empty() ? rest
+                           : fmt::format("{} in {}, {}", spread_of_seeds(measure, reached), reached.size(), rest);
+  }
   const Summary summary = summary_of(values);
   if (summary.count == 0) return "–";
   if (!std::isfinite(summary.mean)) return "no number";
@@ -69,7 +78,8 @@ std::string ours_text(const ResultSpec& spec, const Claim& claim, const StoredRe
       claim.shown_arms(),
       [&](const std::string& arm) {
         const std::vector<double> values = values_of(stored->values, arm, claim.measure);
-        return values.empty() ? std::string() : fmt::format("{} (n = {})", spread_of_seeds(values), values.size());
+        return values.empty() ? std::string()
+                              : fmt::format("{} (n = {})", spread_of_seeds(claim.measure, values), values.size());
       },
       "–");
 }
@@ -80,7 +90,7 @@ std::string p_text(double p) {
 }
 
 ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
-  ReportTable table{.title = "Verdicts, " + scale_text(result.scale),
+  ReportTable table{.title = "Verdicts, " + scale_text(spec, result),
                     .note = fmt::format("{}. {}{} {}", spec.paper, spec.note,
                                         result.smaller.empty() ? ""
                                                                : fmt::format(" Smaller than the paper's setting: {}.",
@@ -91,11 +101,13 @@ ReportTable claims_table(const ResultSpec& spec, const StoredResult& result) {
                     .text_columns = 4};
   std::vector<Verdict> verdicts;
   std::vector<double> p;
+  std::vector<int> family;  // the paper's claims, and our own questions
   for (const Claim& claim : spec.claims) {
     verdicts.push_back(judge(spec, claim, result));
     p.push_back(verdicts.back().p);
+    family.push_back(claim.ours ? 1 : 0);
   }
-  const std::vector<double> corrected = holm(p);
+  const std::vector<double> corrected = holm(p, family);
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {
     const Claim& claim = spec.claims[i];
     const bool run = verdicts[i].word != VerdictWord::not_run;
@@ -117,7 +129,7 @@ ReportTable values_table(const ResultSpec& spec, const Claim& claim, const Store
     if (values.empty() && paper == claim.values.end()) continue;
     const Summary summary = summary_of(values);
     table.rows.push_back(
-        {arm, fmt::format("{}", values.size()), spread_of_seeds(values),
+        {arm, fmt::format("{}", values.size()), spread_of_seeds(claim.measure, values),
          summary.count > 1 && std::isfinite(summary.standard_error) ? short_number(summary.standard_error, 2) : "–",
          paper == claim.values.end() ? "–" : short_number(paper->second)});
   }
@@ -142,9 +154,12 @@ ReportTable rules_table(const Claim& claim, const Verdict& verdict) {
 std::string reading_note() {
   return "Numbers are the mean ± deviation over seeds. They are what the runs wrote: nothing was smoothed, and nothing "
          "was chosen on test data. (A measure that says \"final\" is the mean of the last tenth of a curve.) Where "
-         "two arms ran the same seeds, their difference is tested seed by seed; otherwise the test is Welch's. A trend "
-         "is told where the two-sided p is below 0.05. Where several comparisons must all hold, p is the largest of "
-         "theirs. Verdicts rest on p as it is. The column \"p, Holm\" corrects it for the number of tests.";
+         "two arms ran the same seeds, their difference is tested seed by seed; otherwise the test is Welch's. Where "
+         "some "
+         "runs never reached a level, the test is that of ranks. A trend is told where the two-sided p is below 0.05; "
+         "with three arms or more their means must be in order, too. Where several comparisons must all hold, p is the "
+         "largest of theirs. Verdicts rest on p as it is. The column \"p, Holm\" corrects it for the number of tests, "
+         "the paper's claims and our own questions apart.";
 }
 
 }  // namespace throughtime

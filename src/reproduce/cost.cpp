@@ -12,6 +12,7 @@
 #include "core/files.h"
 #include "reproduce/stored.h"
 #include "throughtime/error.h"
+#include "throughtime/index.h"
 #include "train/run/trainer.h"
 
 namespace throughtime {
@@ -59,6 +60,17 @@ std::string key_of(RunConfig config, bool learning) {
   return resolved_config(config);
 }
 
+/// The runs that choose the settings of all arms at full scale; an arm with nothing to choose has none.
+std::size_t count_sweep_runs(const ResultSpec& spec) {
+  if (spec.sweep.empty()) return 0;
+  const ConfigFile file(spec.file.string());
+  std::size_t runs = 0;
+  for (const std::string& arm : spec.arms)
+    if (const std::size_t points = sweep_points(spec.sweep, file.config(arm, {})).size(); points > 1)
+      runs += points * elements(spec.sweep.seeds);
+  return runs;
+}
+
 }  // namespace
 
 RunConfig CostEstimator::config_of(const ResultSpec& spec, const std::string& arm, Scale scale) const {
@@ -81,8 +93,8 @@ CostEstimator::Amount CostEstimator::amount_of(const RunConfig& config) {
   return amount;
 }
 
-CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config) {
-  const auto [found, is_new] = rates_.try_emplace(key_of(config, true));
+CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config, bool evaluates) {
+  const auto [found, is_new] = rates_.try_emplace(key_of(config, true) + (evaluates ? "" : "\n# not evaluated"));
   if (!is_new) return found->second;
   const EngineClock clock(config.run.engine);
   const double work = amount_of(config).work, start = clock.seconds();
@@ -96,7 +108,7 @@ CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config) {
   trainer.run(probe, false);
   const double trained = clock.seconds();
   const auto [evaluation, unknown] = evaluations_.try_emplace(key_of(config, false));
-  if (unknown) {
+  if (unknown && evaluates) {
     trainer.evaluate(config.train.evaluate_every > 0 ? Split::validation : Split::test);
     trainer.engine().finish();
     evaluation->second = clock.seconds() - trained;
@@ -104,6 +116,20 @@ CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config) {
   return found->second = {.start = ready - start,
                           .iteration = (trained - ready) / static_cast<double>(trainer.iteration()) / work,
                           .evaluation = evaluation->second / work};
+}
+
+CostEstimator::Rates CostEstimator::full_rates(const RunConfig& config, const Rates& guess) {
+  constexpr double longest = 30;  // seconds of an iteration that is worth its timing
+  Rates rates = guess;
+  if (guess.iteration * amount_of(config).work > longest) return rates;
+  try {
+    const Rates timed = rates_of(config, false);
+    rates.start = timed.start;
+    rates.iteration = timed.iteration;
+  } catch (const InvalidInput&) {
+    // its data are not here
+  }
+  return rates;
 }
 
 Cost CostEstimator::estimate(const ResultSpec& spec) {
@@ -117,12 +143,16 @@ Cost CostEstimator::estimate(const ResultSpec& spec) {
     by_work[std::log(amount_of(config).work)] = by_arm[arm] = rates;
   }
   for (const std::string& arm : spec.arms) {
-    const Amount amount = amount_of(config_of(spec, arm, Scale::full));
+    const RunConfig config = config_of(spec, arm, Scale::full);
+    const Amount amount = amount_of(config);
     const auto nearest = std::min_element(by_work.begin(), by_work.end(), [&](const auto& a, const auto& b) {
       return std::abs(a.first - std::log(amount.work)) < std::abs(b.first - std::log(amount.work));
     });
     const auto own = by_arm.find(arm);
-    cost.full += (own == by_arm.end() ? nearest->second : own->second).seconds(amount) * spec.seeds;
+    const Rates rates = full_rates(config, own == by_arm.end() ? nearest->second : own->second);
+    cost.full += rates.seconds(amount) * spec.seeds;
+    cost.epoch +=
+        amount.work * rates.iteration * extent_of(config).iterations_per_epoch / static_cast<double>(spec.arms.size());
   }
   return cost;
 }
@@ -134,7 +164,9 @@ Costs read_costs(const std::filesystem::path& results) {
   try {
     const Json json = Json::parse(read_file(path));
     for (const auto& [name, entry] : json.items())
-      costs[name] = {.quick = entry.at("quick").get<double>(), .full = entry.at("full").get<double>()};
+      costs[name] = {.quick = entry.at("quick").get<double>(),
+                     .full = entry.at("full").get<double>(),
+                     .epoch = entry.value("epoch", 0.0)};
   } catch (const Json::exception& error) {
     refuse("reproduce", "{} holds no costs: {}", path.string(), error.what());
   }
@@ -143,19 +175,27 @@ Costs read_costs(const std::filesystem::path& results) {
 
 void write_costs(const std::filesystem::path& results, const Costs& costs) {
   Json json = Json::object();
-  for (const auto& [name, cost] : costs)
+  for (const auto& [name, cost] : costs) {
     json[name] = {{"quick", std::round(cost.quick)}, {"full", std::round(cost.full)}};
+    if (cost.epoch >= 0.5) json[name]["epoch"] = std::round(cost.epoch);
+  }
   make_directories(results);
   replace_file(results / "costs.json", json.dump(1) + "\n");
 }
 
 ExpectedCost expected_cost(const ResultSpec& spec, Scale scale, const Costs& costs,
                            const std::filesystem::path& results) {
+  const std::size_t sweep = scale == Scale::full ? count_sweep_runs(spec) : 0;
+  const double runs = static_cast<double>(spec.arms_at(scale).size()) * spec.seeds_at(scale);
+  const double with_sweep =
+      runs > 0 ? (runs + static_cast<double>(sweep)) / runs : 1;  // they are as long as the others
   for (const StoredResult& stored : find_stored(results, spec.name))
-    if (stored.scale == scale && is_complete(spec, stored)) return {.seconds = stored.seconds, .measured = true};
+    if (stored.scale == scale && is_complete(spec, stored))
+      return {.seconds = stored.seconds * with_sweep, .sweep_runs = sweep, .measured = sweep == 0};
   const auto found = costs.find(spec.name);
-  if (found == costs.end()) return {.seconds = std::numeric_limits<double>::quiet_NaN()};
-  return {.seconds = scale == Scale::quick ? found->second.quick : found->second.full};
+  if (found == costs.end()) return {.seconds = std::numeric_limits<double>::quiet_NaN(), .sweep_runs = sweep};
+  return {.seconds = (scale == Scale::quick ? found->second.quick : found->second.full) * with_sweep,
+          .sweep_runs = sweep};
 }
 
 std::string time_text(double seconds) {
@@ -167,10 +207,15 @@ std::string time_text(double seconds) {
 
 std::string cost_text(const ResultSpec& spec, Scale scale, const Costs& costs, const std::filesystem::path& results) {
   if (spec.arms.empty()) return "–";
-  const std::string runs = fmt::format("{} x {} runs", spec.arms_at(scale).size(), spec.seeds_at(scale));
   const ExpectedCost cost = expected_cost(spec, scale, costs, results);
-  if (std::isnan(cost.seconds)) return runs;
-  return fmt::format("{}, {}{}", runs, cost.measured ? "" : "~", time_text(cost.seconds));
+  std::string text = fmt::format("{} x {} runs", spec.arms_at(scale).size(), spec.seeds_at(scale));
+  if (cost.sweep_runs > 0) text += fmt::format(" and {} of the sweep", cost.sweep_runs);
+  if (std::isnan(cost.seconds)) return text;
+  text += fmt::format(", {}{}", cost.measured ? "" : "~", time_text(cost.seconds));
+  const auto found = costs.find(spec.name);
+  if (scale == Scale::full && found != costs.end() && found->second.epoch > 0)
+    text += fmt::format(", ~{} an epoch", time_text(found->second.epoch));
+  return text;
 }
 
 }  // namespace throughtime

@@ -9,6 +9,7 @@ namespace throughtime {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double end_iterations = 50;  // what the acceptance of the Add task asks for
 
 /// A curve from its first number on: what was no estimate yet is no part of it.
@@ -21,6 +22,16 @@ Series from_first_number(const Series& series) {
 double mean_of_last_tenth(const std::vector<double>& y) {
   const std::size_t count = std::max<std::size_t>(1, y.size() / 10);
   return summary_of({y.end() - static_cast<std::ptrdiff_t>(count), y.end()}).mean;
+}
+
+/// Of the last tenth. A value that is no number had no bound: it is larger than every number.
+double median_of_last_tenth(const std::vector<double>& y) {
+  const std::size_t count = std::max<std::size_t>(1, y.size() / 10);
+  std::vector<double> last(y.end() - static_cast<std::ptrdiff_t>(count), y.end());
+  for (double& value : last)
+    if (std::isnan(value)) value = infinity;
+  std::sort(last.begin(), last.end());
+  return (last[(count - 1) / 2] + last[count / 2]) / 2;
 }
 
 /// Of the reports of the last iterations; one that is itself the mean of more of them counts whole.
@@ -36,7 +47,7 @@ double highest(const std::vector<double>& y) { return *std::max_element(y.begin(
 double first_at_most(const Series& series, double level) {
   for (std::size_t i = 0; i < series.y.size(); ++i)
     if (series.y[i] <= level) return series.x[i];
-  return series.x.back();
+  return infinity;
 }
 
 double share_at_most(const std::vector<double>& y, double level) {
@@ -65,6 +76,8 @@ double measure_curve(const Measure& measure, const Series& series) {
       return y.back();
     case MeasureHow::final:
       return mean_of_last_tenth(y);
+    case MeasureHow::median:
+      return median_of_last_tenth(y);
     case MeasureHow::end:
       return mean_of_end(series);
     case MeasureHow::mean:

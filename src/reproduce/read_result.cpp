@@ -4,36 +4,29 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <variant>
 
 #include "core/files.h"
 #include "core/names.h"
+#include "reproduce/table_keys.h"
 #include "throughtime/error.h"
 #include "train/options/toml_document.h"
 
 namespace throughtime {
 namespace {
 
-/// One key of a table, declared once: its reading and its documentation come from it.
-template <class Owner>
-struct Key {
-  using Field = std::variant<std::string Owner::*, double Owner::*, int Owner::*, bool Owner::*,
-                             std::vector<std::string> Owner::*, MeasureHow Owner::*, RuleKind Owner::*>;
-  std::string name;
-  Field field;
-  std::string help;
-};
+using namespace table_keys;
 
 const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
       {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
       {"measure", &Measure::how,
        "what is taken of the curve, from its first number on. last: its last value. final: the mean of its last tenth. "
-       "end: the mean of its last 50 iterations. mean: the mean of all, the area under it. lowest, highest: those "
-       "values. reach: the first iteration that reaches the level (the last one if none does). share: the share of the "
-       "values after the first that are at or below the level. rise: from the first tenth to the final one. decay: the "
-       "final tenth over the highest. relapses: how often it is above ten times the level after it was at or below the "
-       "level. result: a number of result.json"},
+       "median: the median of that tenth, where one without bound is larger than every number. end: the mean of its last "
+       "50 iterations. mean: the mean of all, the area under it. lowest, highest: those values. reach: the first "
+       "iteration that reaches the level (\"not reached\" where none does). share: the share of the values after the "
+       "first that are at or below the level. rise: from the first tenth to the final one. decay: the final tenth over "
+       "the highest. relapses: how often it is above ten times the level after it was at or below the level. result: a "
+       "number of result.json"},
       {"level", &Measure::level, "measure = reach, share or relapses: that level"},
   };
   return keys;
@@ -66,11 +59,21 @@ const std::vector<Key<Sweep>>& sweep_keys() {
   return keys;
 }
 
+const std::vector<Key<SweepCase>>& case_keys() {
+  static const std::vector<Key<SweepCase>> keys = {
+      {"where", &SweepCase::where, "key=value: these are the arms that read this option and have this value"},
+  };
+  return keys;
+}
+
 const std::vector<Key<Claim>>& claim_keys() {
   static const std::vector<Key<Claim>> keys = {
       {"says", &Claim::says, "what the paper says, in a sentence"},
       {"missing", &Claim::missing, "why it cannot be run: no data, no method; it then needs no rule"},
       {"needs_full", &Claim::needs_full, "why quick scale cannot decide it: its runs are then no evidence"},
+      {"ours", &Claim::ours, "our own question: it is counted and corrected apart from the paper's claims"},
+      {"counted_in", &Claim::counted_in,
+       "the result of the same folder that has this claim on the same runs: it is counted and corrected there, once"},
       {"show", &Claim::show, "the arms of the atlas' row; those of the trend where it is left out"},
   };
   return keys;
@@ -95,92 +98,6 @@ const std::vector<Key<Rule>>& rule_keys() {
       {"trend", &Rule::trend, "the direction of this rule is the direction of the claim"},
   };
   return keys;
-}
-
-struct KeyType {
-  template <class Owner>
-  std::string operator()(std::string Owner::*) const {
-    return "text";
-  }
-  template <class Owner>
-  std::string operator()(double Owner::*) const {
-    return "number";
-  }
-  template <class Owner>
-  std::string operator()(int Owner::*) const {
-    return "integer, at least 1";
-  }
-  template <class Owner>
-  std::string operator()(bool Owner::*) const {
-    return "true or false";
-  }
-  template <class Owner>
-  std::string operator()(std::vector<std::string> Owner::*) const {
-    return "list of texts";
-  }
-  template <class Owner, Choice Enum>
-  std::string operator()(Enum Owner::*) const {
-    return fmt::format("text: {}", fmt::join(all_names<Enum>(), ", "));
-  }
-};
-
-bool convert(const toml::node& node, std::string& out) {
-  if (node.is_string()) out = node.as_string()->get();
-  return node.is_string();
-}
-bool convert(const toml::node& node, double& out) {
-  if (node.is_number()) out = *node.value<double>();
-  return node.is_number();
-}
-bool convert(const toml::node& node, int& out) {
-  out = node.is_integer() ? static_cast<int>(std::clamp<std::int64_t>(node.as_integer()->get(), 0, 1000000)) : 0;
-  return out >= 1;
-}
-bool convert(const toml::node& node, bool& out) {
-  if (node.is_boolean()) out = node.as_boolean()->get();
-  return node.is_boolean();
-}
-bool convert(const toml::node& node, std::vector<std::string>& out) {
-  const toml::array* list = node.as_array();
-  return list != nullptr && std::all_of(list->begin(), list->end(),
-                                        [&](const toml::node& entry) { return convert(entry, out.emplace_back()); });
-}
-
-/// Whether a node is a text; one that is no name of the choice is refused.
-template <Choice Enum>
-bool convert(const toml::node& node, Enum& out, const std::string& where, const std::string& what) {
-  std::string name;
-  if (!convert(node, name)) return false;
-  const std::vector<std::string> known = all_names<Enum>();
-  const auto found = std::find(known.begin(), known.end(), name);
-  if (found == known.end()) refuse_name(where, what, name, known);
-  out = static_cast<Enum>(found - known.begin());
-  return true;
-}
-
-/// Reads one entry into the field of its key; false where no key has that name.
-template <class Owner>
-bool assign(const std::vector<Key<Owner>>& keys, Owner& owner, const std::string& name, const toml::node& node,
-            const std::string& where) {
-  const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<Owner>& one) { return one.name == name; });
-  if (key == keys.end()) return false;
-  const bool fits = std::visit(
-      [&](auto field) {
-        if constexpr (Choice<std::remove_reference_t<decltype(owner.*field)>>)
-          return convert(node, owner.*field, where, name);
-        else
-          return convert(node, owner.*field);
-      },
-      key->field);
-  if (!fits)
-    refuse("config", "{}: {} must be a value of type {}, got {}", where, name, std::visit(KeyType{}, key->field),
-           kind_text(node));
-  return true;
-}
-
-template <class Owner>
-void add_names(const std::vector<Key<Owner>>& keys, std::vector<std::string>& names) {
-  for (const Key<Owner>& key : keys) names.push_back(key.name);
 }
 
 void require_arms(const std::vector<std::string>& given, const ResultSpec& spec, const std::string& where) {
@@ -285,7 +202,7 @@ Claim read_claim(const toml::node& node, const ResultSpec& spec, const std::stri
 }
 
 /// The values of each option, which must be a list.
-void read_grid(const toml::node& node, Sweep& sweep, const std::string& file) {
+void read_grid(const toml::node& node, SweepGrid& grid, const std::string& file) {
   if (!node.is_table()) refuse("config", "{}: grid must be a table of lists", at_line(file, node.source()));
   for (const auto& [option, value] : values_under(*node.as_table())) {
     const toml::array* list = value->as_array();
@@ -294,8 +211,36 @@ void read_grid(const toml::node& node, Sweep& sweep, const std::string& file) {
              kind_text(*value));
     std::vector<std::string> texts;
     for (const toml::node& entry : *list) texts.push_back(value_text(entry));
-    sweep.grid.emplace_back(option, texts);
+    grid.emplace_back(option, texts);
   }
+}
+
+/// Other values for the arms that have a value.
+SweepCase read_case(const toml::node& node, const std::string& file) {
+  const std::string place = at_line(file, node.source());
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: other grids are written as [[result.sweep.instead]]", place);
+  SweepCase one;
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (name == "grid")
+      read_grid(value, one.grid, file);
+    else if (!assign(case_keys(), one, name, value, where))
+      refuse_name(where, "key of [[result.sweep.instead]]", name, {"where", "grid"});
+  }
+  if (one.where.find('=') == std::string::npos || one.grid.empty())
+    refuse("config", "{}: [[result.sweep.instead]] needs where = \"key=value\" and a grid", place);
+  return one;
+}
+
+/// A case changes values of the grid, and adds no option to it.
+void require_known_options(const Sweep& sweep, const std::string& place) {
+  std::vector<std::string> known;
+  for (const auto& [option, values] : sweep.grid) known.push_back(option);
+  for (const SweepCase& one : sweep.instead)
+    for (const auto& [option, values] : one.grid)
+      if (std::find(known.begin(), known.end(), option) == known.end())
+        refuse_name(place, "option of the grid", option, known);
 }
 
 void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
@@ -305,10 +250,12 @@ void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
   for (const auto& [key, value] : *table) {
     const std::string name(key.str()), where = at_line(file, key.source());
     if (name == "grid") {
-      read_grid(value, sweep, file);
+      read_grid(value, sweep.grid, file);
+    } else if (name == "instead" && value.is_array()) {
+      for (const toml::node& one : *value.as_array()) sweep.instead.push_back(read_case(one, file));
     } else if (!assign(sweep_keys(), sweep, name, value, where) &&
                !assign(measure_keys(), sweep.measure, name, value, where)) {
-      std::vector<std::string> names = {"grid"};
+      std::vector<std::string> names = {"grid", "instead"};
       add_names(sweep_keys(), names);
       refuse_key(where, "[result.sweep]", name, names);
     }
@@ -317,6 +264,7 @@ void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
     refuse("config", "{}: [result.sweep] needs a metric and a [result.sweep.grid]", place);
   if (sweep.measure.metric.find("test") != std::string::npos)
     refuse("config", "{}: a sweep by {} chooses on test data", place, sweep.measure.metric);
+  require_known_options(sweep, place);
 }
 
 /// Everything of the table but its claims, which need the rest.
@@ -348,14 +296,6 @@ std::vector<std::string> arm_names(const toml::table& document) {
   return names;
 }
 
-template <class Owner>
-std::string keys_table(const std::vector<Key<Owner>>& keys) {
-  std::string text;
-  for (const Key<Owner>& key : keys)
-    text += fmt::format("| `{}` | {} | {} |\n", key.name, std::visit(KeyType{}, key.field), key.help);
-  return text;
-}
-
 }  // namespace
 
 bool read_result(const std::filesystem::path& file, const std::string& name, ResultSpec& spec) {
@@ -385,6 +325,9 @@ std::string result_keys_markdown() {
          head + keys_table(sweep_keys()) +
          "| `grid` | table of lists | values of each option: every arm is run with all combinations of those that it "
          "reads and does not keep, and full scale takes the best |\n"
+         "\n`[[result.sweep.instead]]`: other values for some arms\n\n" +
+         head + keys_table(case_keys()) +
+         "| `grid` | table of lists | the values of these arms for options of the grid |\n"
          "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
          "out):\n\n" +
          head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +

@@ -16,6 +16,8 @@ struct Claim {
   std::string says;                      // a sentence
   std::string missing;                   // why it cannot be run; empty: it can
   std::string needs_full;                // why quick scale cannot decide it; empty: it can where it runs its arms
+  bool ours = false;                     // our own question, not the paper's: counted and corrected apart
+  std::string counted_in;                // the result of the paper that has the same claim on the same runs: it counts
   Measure measure;                       // the number to show, and that of the paper's values
   std::map<std::string, double> values;  // the paper's, by arm
   std::vector<std::string> show;         // the arms of the atlas' row; empty: those of the trend, else of all rules
@@ -67,13 +69,13 @@ std::string result_keys_markdown();
 /// What a run learned, from its result.json.
 Learned learned_by(const ResultFile& result);
 
-/// The number of a run: the `last` value of a curve, the mean of its `final` tenth, of the last 50 iterations (`end`)
-/// or of all (`mean`), its `lowest` or `highest`, the first iteration at which it is no higher than the level (`reach`;
-/// the last one where it never is), the `share` of its values after the first that are no higher than the level, the
-/// `rise` from its first value to its final tenth, the `decay` from its highest to its final tenth (their ratio), how
-/// many `relapses` it has (above ten times the level after it was no higher than the level), or a number of the
-/// `result`. A curve begins at its first number: what was no estimate yet is no part of it. NaN where the run has no
-/// such thing.
+/// The number of a run: the `last` value of a curve, the mean of its `final` tenth, the `median` of that (infinite
+/// where most of its values have no bound), the mean of the last 50 iterations (`end`) or of all (`mean`), its `lowest`
+/// or `highest`, the first iteration at which it is no higher than the level (`reach`; infinite where it never is), the
+/// `share` of its values after the first that are no higher than the level, the `rise` from its first value to its
+/// final tenth, the `decay` from its highest to its final tenth (their ratio), how many `relapses` it has (above ten
+/// times the level after it was no higher than the level), or a number of the `result`. A curve begins at its first
+/// number: what was no estimate yet is no part of it. NaN where the run has no such thing.
 double measure_run(const Measure& measure, const RunRecord& run);
 
 }  // namespace throughtime

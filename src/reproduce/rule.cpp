@@ -21,7 +21,7 @@ bool is_one_of(Kind kind, std::initializer_list<Kind> kinds) {
 }
 
 double mean_of(const ArmValues& values, const std::string& arm, const Measure& measure) {
-  return summary_of(values_of(values, arm, measure)).mean;
+  return centre_of(values_of(values, arm, measure));
 }
 
 std::vector<double> means_of(const ArmValues& values, const std::vector<std::string>& arms, const Measure& measure) {
@@ -45,7 +45,7 @@ bool in_bounds(const Rule& rule, double value) {
 }
 
 bool arm_in_bounds(const Rule& rule, const std::vector<double>& values) {
-  if (rule.share == 0) return in_bounds(rule, summary_of(values).mean);
+  if (rule.share == 0) return in_bounds(rule, centre_of(values));
   const auto held = std::count_if(values.begin(), values.end(), [&](double value) { return in_bounds(rule, value); });
   return static_cast<double>(held) >= rule.share * static_cast<double>(values.size()) - 1e-9;
 }
@@ -59,7 +59,7 @@ double wanted_sign(const Rule& rule) {
 
 /// One arm against another: less, greater, near, ratio.
 bool pair_meets(const Rule& rule, const std::vector<double>& arm, const std::vector<double>& other) {
-  const double own = summary_of(arm).mean, reference = summary_of(other).mean;
+  const double own = centre_of(arm), reference = centre_of(other);
   const double allowed = allowance(rule, reference);
   if (rule.kind == RuleKind::near) return std::abs(own - reference) <= allowed;
   if (rule.kind == RuleKind::ratio) return own / reference >= rule.low && own / reference <= rule.high;
@@ -137,7 +137,7 @@ bool met(const Rule& rule, const ArmValues& values, const std::map<std::string, 
   return std::all_of(rule.arms.begin(), rule.arms.end(), [&](const std::string& arm) {
     const std::vector<double> own = values_of(values, arm, rule.measure);
     if (rule.kind == RuleKind::within)
-      return std::abs(summary_of(own).mean - paper.at(arm)) <= allowance(rule, paper.at(arm));
+      return std::abs(centre_of(own) - paper.at(arm)) <= allowance(rule, paper.at(arm));
     if (!takes_others(rule.kind)) return arm_in_bounds(rule, own);
     return std::all_of(rule.than.begin(), rule.than.end(), [&](const std::string& other) {
       return pair_meets(rule, own, values_of(values, other, rule.measure));
@@ -158,7 +158,13 @@ Told sign_of(const Rule& rule, const ArmValues& values, double sign,
   return sign_of(sign * contrast.value, contrast.standard_error, contrast.degrees_of_freedom);
 }
 
+/// Of one arm against another; by ranks where a run of them never came so far, for then there is no mean.
 Told sign_of(const Rule& rule, const ArmValues& values, const std::string& first, const std::string& second) {
+  const std::vector<double> a = values_of(values, first, rule.measure), b = values_of(values, second, rule.measure);
+  if (count_unreached(a) + count_unreached(b) > 0) {
+    const RankComparison test = rank_sum(a, b);
+    return {test.p < trend_level ? answer_of(wanted_sign(rule) * test.difference > 0) : Answer::unknown, test.p};
+  }
   return sign_of(rule, values, wanted_sign(rule), {{second, 1}, {first, -1}});
 }
 
@@ -179,14 +185,26 @@ Told bound_of(const Rule& rule, const std::vector<double>& values) {
   return sign_of(-wanted_sign(rule) * test.difference, test.standard_error, test.degrees_of_freedom);
 }
 
-Told trend_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
+/// The test of the first and the last of several arms.
+Told ends_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
   const std::string &first = rule.arms.front(), &last = rule.arms.back();
-  if (is_one_of(rule.kind, {RuleKind::falling, RuleKind::rising})) return sign_of(rule, values, first, last);
-  if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest}))
-    return sign_of(rule, values, best_of(rule, values, rule.arms), best_of(rule, values, rule.than));
   if (rule.kind == RuleKind::narrowing) return narrowing_of(rule, values, paper);
   if (rule.kind == RuleKind::widening)
     return sign_of(rule, values, 1, {{last, 1}, {rule.than.back(), -1}, {first, -1}, {rule.than.front(), 1}});
+  return sign_of(rule, values, first, last);
+}
+
+/// An order needs more than its ends: the means between them must be in it, too.
+Told order_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
+  Told ends = ends_of(rule, values, paper);
+  if (ends.answer == Answer::yes && rule.arms.size() > 2 && !met(rule, values, paper)) ends.answer = Answer::unknown;
+  return ends;
+}
+
+Told trend_of(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
+  if (asks_for_order(rule.kind)) return order_of(rule, values, paper);
+  if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest}))
+    return sign_of(rule, values, best_of(rule, values, rule.arms), best_of(rule, values, rule.than));
   Told worst{Answer::yes, 0};
   for (const std::string& arm : rule.arms) {
     if (is_one_of(rule.kind, {RuleKind::below, RuleKind::above}))
@@ -196,7 +214,10 @@ Told trend_of(const Rule& rule, const ArmValues& values, const std::map<std::str
   return worst;
 }
 
-std::string number(double value) { return std::isfinite(value) ? short_number(value) : "no number"; }
+std::string number(double value) {
+  if (std::isinf(value)) return "infinite";
+  return std::isfinite(value) ? short_number(value) : "no number";
+}
 
 std::string numbers(const std::vector<double>& values) {
   std::string text;
@@ -216,8 +237,31 @@ std::string difference_text(const Rule& rule, const ArmValues& values, const std
   return rule.p > 0 && std::isfinite(p) ? text + fmt::format(", Welch's p {}", short_number(p, 2)) : text;
 }
 
+/// "fptt: not reached in 5 of 5; bptt: not reached in 2 of 5"; empty where all runs came so far.
+std::string unreached_text(const Rule& rule, const ArmValues& values) {
+  std::string text;
+  for (const std::string& arm : rule.named_arms()) {
+    const std::vector<double> own = values_of(values, arm, rule.measure);
+    if (const std::size_t unreached = count_unreached(own); unreached > 0)
+      text += fmt::format("{}{}: {} in {} of {}", text.empty() ? "" : "; ", arm, rule.measure.infinite_text(),
+                          unreached, own.size());
+  }
+  return text;
+}
+
+/// Whether arms are compared of which no run came so far: nothing can be told.
+bool never_reached(const Rule& rule, const ArmValues& values) {
+  if (!takes_others(rule.kind) && !asks_for_order(rule.kind)) return false;
+  const std::vector<std::string> arms = rule.named_arms();
+  return std::all_of(arms.begin(), arms.end(), [&](const std::string& arm) {
+    const std::vector<double> own = values_of(values, arm, rule.measure);
+    return count_unreached(own) == own.size();
+  });
+}
+
 /// The numbers that decide a rule, as short as they can be told.
 std::string seen_of(const Rule& rule, const ArmValues& values) {
+  if (const std::string unreached = unreached_text(rule, values); !unreached.empty()) return unreached;
   if (is_one_of(rule.kind, {RuleKind::widening, RuleKind::narrowing}))
     return "differences " + numbers(gaps_of(rule, values));
   if (is_one_of(rule.kind, {RuleKind::lowest, RuleKind::highest})) {
@@ -261,6 +305,10 @@ std::string comparison_text(const Rule& rule) {
 
 }  // namespace
 
+bool asks_for_order(RuleKind kind) {
+  return is_one_of(kind, {RuleKind::falling, RuleKind::rising, RuleKind::widening, RuleKind::narrowing});
+}
+
 bool takes_others(RuleKind kind) {
   return is_one_of(kind, {RuleKind::less, RuleKind::greater, RuleKind::near, RuleKind::ratio, RuleKind::lowest,
                           RuleKind::highest, RuleKind::widening, RuleKind::narrowing});
@@ -271,6 +319,8 @@ std::string Measure::key() const {
   const std::string text = fmt::format("{}, {}", metric, name_of(how));
   return leveled ? fmt::format("{} {}", text, short_number(level)) : text;
 }
+
+std::string Measure::infinite_text() const { return how == MeasureHow::reach ? "not reached" : "without bound"; }
 
 bool Rule::has_sign() const {
   return !is_one_of(kind, {RuleKind::between, RuleKind::within, RuleKind::near, RuleKind::spread, RuleKind::ratio});
@@ -304,49 +354,6 @@ std::string rule_text(const Rule& rule) {
   return text + measure;
 }
 
-std::vector<double> values_of(const ArmValues& values, const std::string& arm, const Measure& measure) {
-  std::vector<double> found_values;
-  const auto of_arm = values.find(arm);
-  if (of_arm == values.end()) return found_values;
-  const auto found = of_arm->second.find(measure.key());
-  if (found == of_arm->second.end()) return found_values;
-  for (const auto& [seed, value] : found->second) found_values.push_back(value);
-  return found_values;
-}
-
-Contrast contrast_of(const ArmValues& values, const Measure& measure,
-                     const std::vector<std::pair<std::string, double>>& weights) {
-  std::map<std::uint64_t, std::pair<std::size_t, double>> by_seed;  // arms with that seed, their sum
-  Contrast contrast;
-  double variance = 0, variance_of_variance = 0;
-  std::size_t largest = 0;
-  for (const auto& [arm, weight] : weights) {
-    const Summary own = summary_of(values_of(values, arm, measure));
-    contrast.value += weight * own.mean;
-    const double share = weight * weight * own.standard_error * own.standard_error;
-    variance += share;
-    variance_of_variance += share * share / (static_cast<double>(own.count) - 1);
-    largest = std::max(largest, own.count);
-    if (own.count == 0) continue;
-    for (const auto& [seed, value] : values.at(arm).at(measure.key())) {
-      ++by_seed[seed].first;
-      by_seed[seed].second += weight * value;
-    }
-  }
-  contrast.standard_error = std::sqrt(variance);
-  contrast.degrees_of_freedom = variance * variance / variance_of_variance;
-  const bool same_seeds =
-      by_seed.size() == largest &&
-      std::all_of(by_seed.begin(), by_seed.end(), [&](const auto& one) { return one.second.first == weights.size(); });
-  if (!same_seeds || largest < 2) return contrast;
-  std::vector<double> sums;
-  for (const auto& [seed, sum] : by_seed) sums.push_back(sum.second);
-  contrast.standard_error = summary_of(sums).standard_error;
-  contrast.degrees_of_freedom = static_cast<double>(sums.size()) - 1;
-  contrast.paired = true;
-  return contrast;
-}
-
 Told all_of(const Told& first, const Told& second) {
   if (first.answer != second.answer && std::min(first.answer, second.answer) == Answer::no)
     return first.answer == Answer::no ? first : second;
@@ -358,6 +365,7 @@ Told all_of(const Told& first, const Told& second) {
 Check check_rule(const Rule& rule, const ArmValues& values, const std::map<std::string, double>& paper) {
   for (const std::string& arm : rule.named_arms())
     if (values_of(values, arm, rule.measure).empty()) return {};
+  if (never_reached(rule, values)) return {.seen = unreached_text(rule, values)};
   return {answer_of(met(rule, values, paper)), rule.has_sign() ? trend_of(rule, values, paper) : Told(),
           seen_of(rule, values)};
 }

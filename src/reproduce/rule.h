@@ -12,9 +12,9 @@
 namespace throughtime {
 
 /// What is taken of a curve, or a number of the result.
-enum class MeasureHow { last, final, end, mean, lowest, highest, reach, share, rise, decay, relapses, result };
+enum class MeasureHow { last, final, median, end, mean, lowest, highest, reach, share, rise, decay, relapses, result };
 constexpr auto names_of(MeasureHow) {
-  return choice_names("last", "final", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay",
+  return choice_names("last", "final", "median", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay",
                       "relapses", "result");
 }
 
@@ -26,6 +26,8 @@ struct Measure {
 
   /// Its name in stored results: "validation_mse, lowest".
   std::string key() const;
+  /// What an infinite one means.
+  std::string infinite_text() const;
 };
 
 enum class RuleKind {
@@ -71,14 +73,22 @@ struct Rule {
 };
 /// A table of the kinds: the keys that each reads, and what it asks.
 std::string rule_kinds_markdown();
+/// Whether a kind is about an order of arms, or of their differences. A trend of one asks for a test of its ends and,
+/// with three arms or more, for the order of the means between them.
+bool asks_for_order(RuleKind kind);
 /// Whether a kind takes `than`.
 bool takes_others(RuleKind kind);
 /// The rule as a sentence.
 std::string rule_text(const Rule& rule);
 
-/// Numbers by arm, by measure (Measure::key) and by seed; NaN of a run that broke.
+/// Numbers by arm, by measure (Measure::key) and by seed; NaN of a run that broke, infinity where a run never came so
+/// far (reach) or an estimate has no bound (median).
 using SeedValues = std::vector<std::pair<std::uint64_t, double>>;
 using ArmValues = std::map<std::string, std::map<std::string, SeedValues>>;
+/// The mean of some numbers; the median where one of them is infinite.
+double centre_of(const std::vector<double>& values);
+/// How many of them are infinite.
+std::size_t count_unreached(const std::vector<double>& values);
 /// The numbers of all seeds; empty where there are none.
 std::vector<double> values_of(const ArmValues& values, const std::string& arm, const Measure& measure);
 

@@ -1,6 +1,7 @@
 #include "reproduce/stored.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +17,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* infinite = "infinite";  // JSON has no such number
+
+Json json_of(double value) {
+  if (std::isinf(value) && value > 0) return infinite;
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
 double number_of(const Json& json) {
+  if (json == infinite) return std::numeric_limits<double>::infinity();
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// What keeps full length from being full scale: settings that were not swept, seeds that are missing.
+std::string text_of_runs(const ResultSpec& spec, Scale scale, const std::string& unswept, std::size_t seeds) {
+  if (scale == Scale::quick) return scale_text(scale);
+  std::vector<std::string> lacks;
+  if (!unswept.empty()) lacks.push_back(unswept);
+  if (seeds == 0) lacks.emplace_back("not all arms");
+  if (seeds > 0 && seeds < elements(spec.seeds)) lacks.push_back(fmt::format("{} of {} seeds", seeds, spec.seeds));
+  return lacks.empty() ? scale_text(scale) : fmt::format("full length, {}", fmt::join(lacks, ", "));
 }
 
 }  // namespace
@@ -28,8 +47,7 @@ std::string json_of(const StoredResult& result) {
   Json arms = Json::object();
   for (const auto& [arm, measures] : result.values)
     for (const auto& [key, seeds] : measures)
-      for (const auto& [seed, value] : seeds)
-        arms[arm][key][std::to_string(seed)] = std::isfinite(value) ? Json(value) : Json(nullptr);
+      for (const auto& [seed, value] : seeds) arms[arm][key][std::to_string(seed)] = json_of(value);
   Json learned = Json::object();
   for (const auto& [arm, runs] : result.learned)
     for (const Learned one : runs) learned[arm].push_back(name_of(one));
@@ -40,6 +58,7 @@ std::string json_of(const StoredResult& result) {
                {"seconds", result.seconds},
                {"smaller", result.smaller},
                {"arms", arms}};
+  if (!result.note.empty()) json["note"] = result.note;
   if (!result.chosen.empty()) json["chosen"] = result.chosen;
   if (!learned.empty()) json["learned"] = learned;
   return json.dump(1) + "\n";
@@ -55,6 +74,7 @@ StoredResult parse_stored(const std::string& text, const std::string& where) {
                         .seconds = json.at("seconds").get<double>(),
                         .smaller = json.at("smaller").get<std::vector<std::string>>(),
                         .chosen = json.value("chosen", SweepChoices()),
+                        .note = json.value("note", std::string()),
                         .values = {},
                         .learned = {}};
     for (const auto& [arm, measures] : json.at("arms").items())
@@ -94,6 +114,7 @@ void keep_other_arms(const StoredResult& older, StoredResult& newer) {
   }
   if (kept == 0) return;
   newer.seconds += older.seconds * kept / static_cast<double>(older.values.size());  // as far as can be told
+  if (!older.note.empty()) newer.note = "Of the arms that were kept: " + older.note;
   if (newer.commit != older.commit) newer.commit = fmt::format("{}, {}", older.commit, newer.commit);
 }
 
@@ -115,8 +136,18 @@ bool is_swept(const ResultSpec& spec, const Claim& claim, const StoredResult& re
 }
 
 std::string scale_text(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {
-  if (result.scale == Scale::full && !is_swept(spec, claim, result)) return "full length, not swept";
-  return scale_text(result.scale);
+  const std::size_t seeds = fewest_seeds(claim.rules, result.values);
+  return text_of_runs(spec, result.scale, is_swept(spec, claim, result) ? "" : "not swept", seeds);
+}
+
+std::string scale_text(const ResultSpec& spec, const StoredResult& result) {
+  std::size_t swept = 0, seeds = SIZE_MAX;
+  for (const auto& [arm, measures] : result.values) {
+    swept += result.chosen.contains(arm) ? 1 : 0;
+    seeds = std::min(seeds, measures.begin()->second.size());
+  }
+  const bool all_swept = spec.sweep.empty() || swept == result.values.size();
+  return text_of_runs(spec, result.scale, all_swept ? "" : swept == 0 ? "not swept" : "swept in part", seeds);
 }
 
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result) {

@@ -15,6 +15,7 @@ struct StoredResult {
   double seconds = 0;                // of training, all runs together
   std::vector<std::string> smaller;  // what quick scale changed: assignments key=value
   SweepChoices chosen;               // what a sweep chose for each arm
+  std::string note = {};             // what a reader of these runs alone must know; written by hand
   ArmValues values;
   LearnedByArm learned = {};  // empty in files from before it was stored
 };
@@ -36,8 +37,11 @@ bool is_complete(const ResultSpec& spec, const StoredResult& stored);
 /// Whether the settings of all arms of a claim were chosen as the paper chose them. Full scale may be said of those
 /// alone.
 bool is_swept(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
-/// "full scale", "quick scale", or "full length, not swept".
+/// "quick scale", "full scale", or what keeps full length from it: "full length, not swept", "full length, 5 of 9
+/// seeds".
 std::string scale_text(const ResultSpec& spec, const Claim& claim, const StoredResult& result);
+/// The same of all arms that were run.
+std::string scale_text(const ResultSpec& spec, const StoredResult& result);
 
 /// Quick scale says nothing of a claim that it cannot decide: not_run, unless all of its arms were run by hand.
 Verdict judge(const ResultSpec& spec, const Claim& claim, const StoredResult& result);

@@ -19,14 +19,37 @@ double merit(const Sweep& sweep, const std::vector<double>& values) {
   return sweep.higher ? mean : -mean;
 }
 
+/// Whether an arm has the value of an assignment already.
+bool has_value(const RunConfig& arm, const std::string& assignment, const char* where) {
+  RunConfig other = arm;
+  set_option(other, assignment, where);
+  return resolved_config(other) == resolved_config(arm);
+}
+
 /// Whether an arm has a value of the option that the sweep leaves alone.
 bool keeps(const Sweep& sweep, const RunConfig& arm, const std::string& key) {
   return std::any_of(sweep.keep.begin(), sweep.keep.end(), [&](const std::string& assignment) {
-    if (!assignment.starts_with(key + "=")) return false;
-    RunConfig other = arm;
-    set_option(other, assignment, "[result.sweep] keep");
-    return resolved_config(other) == resolved_config(arm);
+    return assignment.starts_with(key + "=") && has_value(arm, assignment, "[result.sweep] keep");
   });
+}
+
+/// Whether an arm reads the option of a case and has its value.
+bool is_about(const SweepCase& one, const RunConfig& arm, const OptionList& options) {
+  const char* place = "[[result.sweep.instead]] where";
+  const Option& option = find_option(options, one.where.substr(0, one.where.find('=')), place);
+  return is_used(option, arm, "train") && has_value(arm, one.where, place);
+}
+
+/// The grid of one arm: that of all, with the values of the first case that is about the arm.
+SweepGrid grid_of(const Sweep& sweep, const RunConfig& arm, const OptionList& options) {
+  SweepGrid grid = sweep.grid;
+  const auto own = std::find_if(sweep.instead.begin(), sweep.instead.end(),
+                                [&](const SweepCase& one) { return is_about(one, arm, options); });
+  if (own == sweep.instead.end()) return grid;
+  for (auto& [key, values] : grid)
+    for (const auto& [other, instead] : own->grid)
+      if (other == key) values = instead;
+  return grid;
 }
 
 }  // namespace
@@ -35,7 +58,7 @@ std::vector<SweepPoint> sweep_points(const Sweep& sweep, const RunConfig& arm) {
   RunConfig copy = arm;
   const OptionList options = options_of(copy);
   std::vector<SweepPoint> points = {{}};
-  for (const auto& [key, values] : sweep.grid) {
+  for (const auto& [key, values] : grid_of(sweep, arm, options)) {
     const Option& option = find_option(options, key, "[result.sweep.grid]");
     if (!is_used(option, arm, "train") || keeps(sweep, arm, key)) continue;
     std::vector<SweepPoint> longer;

@@ -11,13 +11,23 @@
 
 namespace throughtime {
 
+/// Values of each option, as TOML texts.
+using SweepGrid = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+/// Other values for some arms.
+struct SweepCase {
+  std::string where;  // an assignment key=value: the arms that read this option and have this value
+  SweepGrid grid;     // in place of the values that the grid of all has for these options
+};
+
 /// The `[result.sweep]` of a result: settings that a paper chooses for each of its methods, and what it chooses by.
 struct Sweep {
   Measure measure;        // of a training curve, or a number of the result that knows nothing of the test
   bool higher = false;    // the highest is the best; else the lowest
   int seeds = 3;          // of every point
   int first_seed = 1001;  // so that no run that chooses is judged too
-  std::vector<std::pair<std::string, std::vector<std::string>>> grid;  // values of each option, as TOML texts
+  SweepGrid grid;
+  std::vector<SweepCase> instead;
   std::vector<std::string> keep;  // assignments key=value: an arm with such a value is about it, and keeps it
 
   bool empty() const { return grid.empty(); }

@@ -64,7 +64,7 @@ Report make_report(const Undertaking& task, const Reproduction& reproduction) {
   const ResultSpec& spec = task.spec;
   const StoredResult& stored = reproduction.stored;
   const std::vector<RunGroup>& groups = reproduction.groups;
-  const std::string title = fmt::format("{}: {} ({})", spec.name, spec.title, scale_text(stored.scale));
+  const std::string title = fmt::format("{}: {} ({})", spec.name, spec.title, scale_text(spec, stored));
   Report report = make_report(groups, {.title = title, .figures = groups.size() <= most_groups_of_a_figure});
   std::vector<ReportTable> tables = {claims_table(spec, stored)};
   for (std::size_t i = 0; i < spec.claims.size(); ++i) {

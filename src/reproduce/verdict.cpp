@@ -51,7 +51,7 @@ Findings findings_of(const std::vector<Rule>& rules, const Evidence& evidence) {
 }
 
 VerdictWord word_at_full_scale(const Findings& all, bool directed) {
-  if (all.met == Answer::yes && directed && all.trend.answer == Answer::unknown) return VerdictWord::too_small;
+  if (all.met != Answer::no && directed && all.trend.answer == Answer::unknown) return VerdictWord::too_small;
   if (all.met == Answer::yes) return VerdictWord::reproduced;
   return all.trend.answer == Answer::yes ? VerdictWord::trend_only : VerdictWord::not_reproduced;
 }

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace throughtime {
@@ -104,6 +106,51 @@ TEST(Holm, MultipliesTheSmallestByTheirNumber) {
   EXPECT_TRUE(std::isnan(corrected[2]));
   EXPECT_EQ(holm({0.5, 0.9}), (std::vector<double>{1, 1}));
   EXPECT_TRUE(holm({}).empty());
+}
+
+TEST(Holm, CountsTheTestsOfEachFamilyByThemselves) {
+  const std::vector<double> corrected = holm({0.01, 0.02, 0.03, std::nan("")}, {0, 1, 0, 1});
+  EXPECT_DOUBLE_EQ(corrected[0], 0.02);
+  EXPECT_DOUBLE_EQ(corrected[1], 0.02) << "alone in its family";
+  EXPECT_DOUBLE_EQ(corrected[2], 0.03);
+  EXPECT_TRUE(std::isnan(corrected[3]));
+}
+
+/// p by going through every way to choose which values are the first sample's.
+double p_of_all_choices(const std::vector<double>& first, const std::vector<double>& second) {
+  std::vector<double> all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  const auto distance = [&](unsigned chosen) {  // of the rank sum from what is expected
+    double sum = 0, expected = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((chosen >> i & 1) == 0) continue;
+      for (const double other : all) sum += other < all[i] ? 1 : other == all[i] ? 0.5 : 0;
+      expected += static_cast<double>(all.size()) / 2;
+    }
+    return std::abs(sum - expected);
+  };
+  double as_far = 0, choices = 0;
+  for (unsigned chosen = 0; chosen < 1u << all.size(); ++chosen) {
+    if (static_cast<std::size_t>(std::popcount(chosen)) != first.size()) continue;
+    ++choices;
+    as_far += distance(chosen) >= distance((1u << first.size()) - 1) - 1e-9 ? 1 : 0;
+  }
+  return as_far / choices;
+}
+
+TEST(RankSum, IsExactAndTakesValuesThatAreOnlyKnownToBeLarger) {
+  const double never = std::numeric_limits<double>::infinity();
+  EXPECT_DOUBLE_EQ(rank_sum({1, 2, 3}, {4, 5, 6}).p, 2.0 / 20);
+  EXPECT_DOUBLE_EQ(rank_sum({1, 2, 3}, {4, 5, 6}).difference, 3);
+  EXPECT_DOUBLE_EQ(rank_sum({4, 5, 6}, {1, 2, 3}).difference, -3);
+  EXPECT_DOUBLE_EQ(rank_sum({1, 2, 3, 4}, {never, never, never, never}).p, 2.0 / 70);
+  EXPECT_DOUBLE_EQ(rank_sum({never, never}, {never, never}).p, 1);
+  const std::vector<double> some = {1850, never, 2150, never, 3075}, none(5, never), mixed = {2150, 2150, 9};
+  EXPECT_DOUBLE_EQ(rank_sum(some, none).p, p_of_all_choices(some, none));
+  EXPECT_DOUBLE_EQ(rank_sum(some, mixed).p, p_of_all_choices(some, mixed));
+  EXPECT_DOUBLE_EQ(rank_sum({1}, {2}).p, 1) << "one each says nothing";
+  EXPECT_TRUE(std::isnan(rank_sum({}, {1, 2}).p));
+  EXPECT_TRUE(std::isnan(rank_sum({std::nan("")}, {1, 2}).p)) << "a run that broke";
 }
 
 }  // namespace

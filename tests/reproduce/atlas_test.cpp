@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <set>
 
 #include "reproduce/arm_values.h"
 #include "reproduce/atlas_text.h"
+#include "reproduce/claim_tables.h"
 #include "reproduce/example.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
@@ -91,6 +93,83 @@ TEST(Atlas, CorrectsForAllTestedClaimsOfAPaper) {
   EXPECT_NE(text.find("b 2 ± 1 (n = 3) | quick scale | 0.074 | 0.074 | too small to tell |"), std::string::npos)
       << text;
   EXPECT_NE(text.find("b 2 ± 0.6 (n = 3) | quick scale | 0.029 | 0.029 | trend |"), std::string::npos) << "one of Y";
+  ResultSpec hopeless = spec("x/two", "X");
+  hopeless.claims[0].needs_full = "it cannot tell";
+  const std::string later = atlas_text({spec("x/one", "X"), hopeless}, directory.path());
+  EXPECT_NE(later.find("b 2 ± 0.6 (n = 3) | quick scale | 0.029 | 0.057 | trend |"), std::string::npos)
+      << "a test that was made counts, whatever is said of it afterwards: " << later;
+  EXPECT_NE(later.find("| needs full scale: it cannot tell | – | – | – | not run |"), std::string::npos) << later;
+}
+
+TEST(Atlas, OurOwnQuestionsAndClaimsOfTwoResultsAreCountedApart) {
+  const ScratchDirectory directory;
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
+  ResultSpec figure{.name = "x/figure", .file = {}, .arms = {"a", "b"}, .title = {}, .paper = "X"}, table = figure;
+  table.name = "x/table";
+  figure.claims = {Claim{.says = "a beats b", .counted_in = "table", .measure = mse, .rules = {rule}},
+                   Claim{.says = "we ask", .ours = true, .measure = mse, .rules = {rule}}};
+  table.claims = {Claim{.says = "a beats b", .measure = mse, .rules = {rule}}};
+  StoredResult stored{.scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu"};
+  stored.values = results({{0, 0, 0}, {1.4, 2, 2.6}});  // p = 0.029
+  for (const char* name : {"x/figure", "x/table"}) directory.write(std::string(name) + ".quick.json", json_of(stored));
+  const std::string text = atlas_text({figure, table}, directory.path());
+  EXPECT_NE(text.find("| [x: X](#x-x) | 1 | 1 | 0 | 0 | 0 |\n\nA claim that two results have"), std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("| paper | questions | yes | no | cannot be told | not run |\n| --- | --- | --- | --- | --- | --- "
+                "|\n| [x: X](#x-x) | 1 | 1 | 0 | 0 | 0 |"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("| 0.029 | in table | trend |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| we ask | no numbers | a 0 ± 0 (n = 3); b 2 ± 0.6 (n = 3) | quick scale | 0.029 | 0.029 |"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Atlas, FullLengthWithFewerSeedsIsNotFullScale) {
+  const ScratchDirectory directory;
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
+  ResultSpec spec{.name = "x/figure", .file = {}, .arms = {"a", "b"}, .title = {}, .paper = "X"};
+  spec.seeds = 9;
+  spec.claims = {Claim{.says = "a beats b", .measure = mse, .rules = {rule}}};
+  StoredResult stored{
+      .scale = Scale::full, .version = "0", .commit = "c", .engine = "cpu", .note = "An older setting."};
+  stored.values = results({{0, 0, 0}, {1.4, 2, 2.6}});
+  directory.write("x/figure.full.json", json_of(stored));
+  const std::string text = atlas_text({spec}, directory.path());
+  EXPECT_NE(text.find("These runs are at full length, 3 of 9 seeds."), std::string::npos) << text;
+  EXPECT_NE(text.find("s of training. An older setting."), std::string::npos) << text;
+  EXPECT_NE(text.find("They show the direction at full length, 3 of 9 seeds (p 0.029)."), std::string::npos) << text;
+  EXPECT_EQ(text.find("full scale", text.find("## x")), std::string::npos) << text;
+}
+
+TEST(Atlas, SaysWhereANumberWasNotStored) {
+  const ScratchDirectory directory;
+  const Measure later{"loss", MeasureHow::median};
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = later, .trend = true};
+  ResultSpec spec{.name = "x/figure", .file = {}, .arms = {"a", "b"}, .title = {}, .paper = "X"};
+  spec.claims = {Claim{.says = "a beats b", .measure = later, .rules = {rule}}};
+  StoredResult stored{.scale = Scale::full, .version = "0", .commit = "c", .engine = "cpu"};
+  stored.values = results({{0, 0, 0}});
+  directory.write("x/figure.full.json", json_of(stored));
+  EXPECT_NE(atlas_text({spec}, directory.path()).find("It has not been run yet."), std::string::npos) << "b was not";
+  stored.values = results({{0, 0, 0}, {1, 1, 1}});
+  directory.write("x/figure.full.json", json_of(stored));
+  EXPECT_NE(atlas_text({spec}, directory.path()).find("| not run | The stored runs did not keep this number. |"),
+            std::string::npos);
+}
+
+TEST(Atlas, SaysWhatNeverReachedItsLevel) {
+  const double never = std::numeric_limits<double>::infinity();
+  const Measure reach{"loss", MeasureHow::reach, 0.05};
+  const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = reach, .trend = true};
+  ResultSpec spec{.name = "x/figure", .file = {}, .arms = {"a", "b"}};
+  const Claim claim{.says = "a is sooner", .measure = reach, .rules = {rule}};
+  StoredResult stored{.scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu"};
+  stored.values["a"][reach.key()] = {{1, 100}, {2, 300}, {3, never}};
+  stored.values["b"][reach.key()] = {{1, never}, {2, never}, {3, never}};
+  EXPECT_EQ(ours_text(spec, claim, &stored),
+            "a 200 ± 141 in 2, not reached in 1 of 3 (n = 3); b not reached in 3 of 3 (n = 3)");
 }
 
 TEST(Atlas, WhatNeedsFullScaleSaysWhy) {

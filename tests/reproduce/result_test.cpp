@@ -1,5 +1,6 @@
 #include "reproduce/result.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "reproduce/cost.h"
 #include "reproduce/example.h"
+#include "reproduce/stored.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
 #include "train/options/config.h"
@@ -111,7 +113,7 @@ TEST(Result, MeasuresOfACurve) {
   EXPECT_EQ(measured(MeasureHow::mean, 0), 2.5);
   EXPECT_EQ(measured(MeasureHow::decay, 0), 0.5);
   EXPECT_EQ(measured(MeasureHow::reach, 3), 20);
-  EXPECT_EQ(measured(MeasureHow::reach, 0.5), 40);  // never: the last iteration
+  EXPECT_EQ(measured(MeasureHow::reach, 0.5), std::numeric_limits<double>::infinity()) << "never";
   EXPECT_DOUBLE_EQ(measured(MeasureHow::share, 2), 2.0 / 3);
   EXPECT_EQ(measured(MeasureHow::rise, 0), -2);
   EXPECT_TRUE(std::isnan(measure_run({"other", MeasureHow::last}, run)));
@@ -144,6 +146,29 @@ TEST(Result, ACurveBeginsAtItsFirstNumber) {
   EXPECT_EQ(measured(MeasureHow::reach, 3, {nan, 4, 3}), 30) << "its iterations stay";
   for (const MeasureHow how : {MeasureHow::rise, MeasureHow::share, MeasureHow::lowest, MeasureHow::last})
     EXPECT_TRUE(std::isnan(measured(how, 0, {nan, nan}))) << name_of(how);
+}
+
+TEST(Result, AMedianTakesValuesWithoutBound) {
+  constexpr double unbounded = std::numeric_limits<double>::quiet_NaN();  // as a curve has them
+  const auto median = [](std::vector<double> last) {
+    std::vector<double> curve(9 * last.size(), 1.0);  // so that they are its final tenth
+    curve.insert(curve.end(), last.begin(), last.end());
+    return measure_run({"train_loss", MeasureHow::median}, run_with(curve));
+  };
+  EXPECT_EQ(median({3, 9, 4}), 4);
+  EXPECT_EQ(median({3, 9, 4, 5}), 4.5);
+  EXPECT_EQ(median({3, unbounded, 4}), 4);
+  EXPECT_EQ(median({unbounded, unbounded, 4}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(measure_run({"train_loss", MeasureHow::median}, run_with({7})), 7) << "the smallest curve";
+}
+
+TEST(Result, AnInfiniteNumberIsStored) {
+  StoredResult stored{
+      .scale = Scale::quick, .version = "0", .commit = "c", .engine = "cpu", .note = "an older setting"};
+  stored.values["a"]["loss, reach 0.05"] = {{1, 400}, {2, std::numeric_limits<double>::infinity()}};
+  const StoredResult read = parse_stored(json_of(stored), "here");
+  EXPECT_EQ(read.values, stored.values);
+  EXPECT_EQ(read.note, "an older setting");
 }
 
 TEST(Result, TheEndIsTheMeanOfTheLastFiftyIterations) {
@@ -267,6 +292,38 @@ TEST(Costs, AreKeptAndQuickScaleIsQuick) {
   const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
   for (const auto& [name, cost] : read_costs(root / "experiments/results"))
     EXPECT_LE(cost.quick, 2 * 300) << name << ": five minutes on two cores";
+}
+
+/// What runs took is as good as what they were expected to take: a slow one is named.
+TEST(Costs, WhatTookLongerThanQuickIsSaid) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  const std::string page = text_of(root / "docs/reproduce.md");
+  for (const ResultSpec& spec : find_results(root / "experiments"))
+    for (const StoredResult& stored : find_stored(root / "experiments/results", spec.name)) {
+      if (stored.scale == Scale::full || stored.seconds <= 2 * 300) continue;
+      EXPECT_NE(page.find(fmt::format("{} ({:.0f} s)", spec.name, stored.seconds)), std::string::npos)
+          << spec.name << " took " << stored.seconds << " s of one core at quick scale";
+    }
+}
+
+TEST(Result, OurOwnQuestionsAreMarked) {
+  const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
+  const std::vector<ResultSpec> specs = find_results(root / "experiments");
+  for (const ResultSpec& spec : specs)
+    for (const Claim& claim : spec.claims) {
+      const bool says_so =
+          claim.says.find("asked by us") != std::string::npos || claim.says.find("our own check") != std::string::npos;
+      EXPECT_EQ(claim.ours, says_so) << spec.name << ": " << claim.says;
+      if (claim.counted_in.empty()) continue;
+      const std::string other = (std::filesystem::path(spec.name).parent_path() / claim.counted_in).generic_string();
+      const auto found =
+          std::find_if(specs.begin(), specs.end(), [&](const ResultSpec& one) { return one.name == other; });
+      ASSERT_NE(found, specs.end()) << other;
+      EXPECT_TRUE(std::any_of(
+          found->claims.begin(), found->claims.end(),
+          [&](const Claim& one) { return one.says == claim.says && one.counted_in.empty() && one.ours == claim.ours; }))
+          << other << " has no such claim: " << claim.says;
+    }
 }
 
 }  // namespace

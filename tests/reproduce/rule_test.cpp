@@ -175,6 +175,52 @@ TEST(VerdictRule, ATrendIsToldByATTest) {
   EXPECT_EQ(trend({0, 0, 0}, {1.4, 2, 2.6}), Answer::yes);  // t = 5.77, p = 0.029
 }
 
+TEST(VerdictRule, AnOrderNeedsMoreThanItsEnds) {
+  const Rule rising{.kind = RuleKind::rising, .arms = {"a", "b", "c"}, .measure = mse, .trend = true};
+  const auto told = [](const Rule& rule, const std::vector<std::vector<double>>& arms) {
+    return check_rule(rule, results(arms), {}).trend;
+  };
+  EXPECT_EQ(told(rising, {{50, 51, 52}, {60, 62, 61}, {78, 80, 79}}).answer, Answer::yes);
+  EXPECT_EQ(told(rising, {{50, 51, 52}, {39, 40, 38}, {78, 80, 79}}).answer, Answer::unknown) << "51, 39, 79";
+  EXPECT_LT(told(rising, {{50, 51, 52}, {39, 40, 38}, {78, 80, 79}}).p, 0.05) << "the test is that of the ends";
+  EXPECT_EQ(told(rising, {{78, 80, 79}, {39, 40, 38}, {50, 51, 52}}).answer, Answer::no) << "the ends fall";
+  Rule forgiving = rising;
+  forgiving.margin = 15;
+  EXPECT_EQ(told(forgiving, {{50, 51, 52}, {39, 40, 38}, {78, 80, 79}}).answer, Answer::yes);
+  Rule falling = rising;
+  falling.kind = RuleKind::falling;
+  EXPECT_EQ(told(falling, {{78, 80, 79}, {39, 40, 38}, {50, 51, 52}}).answer, Answer::unknown);
+  const Rule widening{
+      .kind = RuleKind::widening, .arms = {"a", "b", "c"}, .than = {"d", "d", "d"}, .measure = mse, .trend = true};
+  EXPECT_EQ(told(widening, {{1, 2, 1}, {3, 4, 3}, {8, 9, 9}, {0, 1, 0}}).answer, Answer::yes);
+  EXPECT_EQ(told(widening, {{4, 5, 4}, {3, 4, 3}, {8, 9, 9}, {0, 1, 0}}).answer, Answer::unknown);
+}
+
+TEST(VerdictRule, WhatWasNeverReachedIsNoNumberOfIterations) {
+  const double never = std::numeric_limits<double>::infinity();
+  const Measure reach{"loss", MeasureHow::reach, 0.05};
+  const Rule sooner{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = reach, .trend = true};
+  const auto checked = [&](const std::vector<double>& a, const std::vector<double>& b) {
+    ArmValues values;
+    for (std::size_t i = 0; i < a.size(); ++i) values["a"][reach.key()].emplace_back(i + 1, a[i]);
+    for (std::size_t i = 0; i < b.size(); ++i) values["b"][reach.key()].emplace_back(i + 1, b[i]);
+    return check_rule(sooner, values, {});
+  };
+  const Check none = checked({never, never, never}, {never, never, never});
+  EXPECT_EQ(none.met, Answer::unknown);
+  EXPECT_EQ(none.trend.answer, Answer::unknown);
+  EXPECT_TRUE(std::isnan(none.trend.p)) << "nothing to test";
+  EXPECT_EQ(none.seen, "a: not reached in 3 of 3; b: not reached in 3 of 3");
+  const Check some = checked({1, 2, 3, 4, 5}, {6, 7, never, never, never});
+  EXPECT_EQ(some.met, Answer::yes);
+  EXPECT_EQ(some.trend.answer, Answer::yes);
+  EXPECT_NEAR(some.trend.p, 2.0 / 252, 1e-12) << "by ranks";
+  EXPECT_EQ(checked({6, 7, never, never, never}, {1, 2, 3, 4, 5}).trend.answer, Answer::no);
+  EXPECT_EQ(checked({never, never, never, never, never}, {1850, never, 2150, never, 3075}).trend.answer,
+            Answer::unknown);
+  EXPECT_EQ(checked({1, 2, 3}, {4, 5, 6}).seen, "-3 ± 0") << "where all came so far it is the t test";
+}
+
 TEST(VerdictRule, PIsThatOfTheTTest) {
   const Rule rule{.kind = RuleKind::less, .arms = {"a"}, .than = {"b"}, .measure = mse, .trend = true};
   ArmValues values = results({{0, 0, 0}, {1, 2, 3}});

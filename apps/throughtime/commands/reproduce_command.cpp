@@ -53,7 +53,7 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored) {
     for (const std::vector<std::string>& row : rules_table(claim, verdict).rows)
       table.add_row({"", fmt::format("{}: {}{}", row[1], row[0], row[3].empty() ? "" : ", p " + row[3])});
   }
-  show("{}, {}\n{}", task.spec.name, scale_text(task.scale), table.text(style_of(STDOUT_FILENO)));
+  show("{}, {}\n{}", task.spec.name, scale_text(task.spec, stored), table.text(style_of(STDOUT_FILENO)));
 }
 
 /// Runs the sweep of a result, if it has one, and tells what it chose; false where a run has no answer.
@@ -142,10 +142,10 @@ void list(const ReproduceArguments& arguments) {
                                      : spec.title});
   show("{}", table.text(style_of(STDOUT_FILENO)));
   show(
-      "\nDecided quick: the claims that quick scale can decide. Costs: arms x seeds, and seconds of training on one\n"
-      "core of all of them; n cores take about an n-th of it. Without ~ they were measured in stored runs. With ~\n"
-      "they come from a short timing of the arms of quick scale, for full scale with counted work (parameters x\n"
-      "steps x rows x iterations): a rough number (--estimate).\n");
+      "\nDecided quick: the claims that quick scale can decide. Costs: arms x seeds, the runs of a sweep that chooses\n"
+      "their settings, and the time that all of them train on one core; n cores take about an n-th of it. Without ~\n"
+      "it was measured in stored runs. With ~ it is a rough number: from a short timing of every arm (--estimate), or\n"
+      "from stored runs and how many more a sweep has.\n");
 }
 
 void estimate(const std::vector<ResultSpec>& specs, const ReproduceArguments& arguments) {
