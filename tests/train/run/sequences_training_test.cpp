@@ -1,6 +1,7 @@
 // Training on sequences of several lengths: batches against the same rows one by one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/errors.h"
@@ -52,7 +53,8 @@ struct RowLesson {
                               .examples = task.examples()})) {}
 
   /// What one batch changes.
-  std::vector<double> change(const Window& window, const RateFunction& rate = [](std::int64_t) { return 1.0; }) {
+  std::vector<double> change(
+      const Window& window, const RateFunction& rate = [](std::int64_t) { return 1.0; }) {
     engine->write(trainee.parameters, first);
     learner->learn(window, rate);
     std::vector<double> after = engine->read(trainee.parameters);
@@ -127,8 +129,32 @@ std::vector<std::vector<double>> change_of_each_update(Task& task, const std::st
   }
 }
 
-/// What each part of `length` steps is divided by: its losses; or, where FPTT adds losses before the end, the rows.
-std::vector<double> divisors(const Window& window, int length, bool rows) {
+/// A row of a batch as a batch of its own, with the padding that it has there: windows cut both at the same steps.
+Window row_alone(const Window& all, int row) {
+  const auto size = static_cast<std::size_t>(all.batch), b = static_cast<std::size_t>(row);
+  Window one = all;
+  one.batch = 1;
+  one.start = {all.start[b]};
+  if (!all.source.empty()) one.source = {all.source[b]};
+  if (!all.example.empty()) one.example = {all.example[b]};
+  one.weight.clear();
+  one.flags.clear();
+  for (std::size_t step = 0; step < elements(all.steps); ++step) {
+    one.weight.push_back(all.weight[step * size + b]);
+    if (!all.flags.empty()) one.flags.push_back(all.flags[step * size + b]);
+  }
+  EXPECT_EQ(all.targets.layout, TargetLayout::per_row);
+  if (!all.targets.labels.empty()) one.targets.labels = all.targets.labels.subspan(b, 1);
+  if (!all.targets.values.empty())
+    one.targets.values = all.targets.values.subspan(b * elements(all.targets.width), elements(all.targets.width));
+  return one;
+}
+
+/// What each part of `length` steps is divided by: its losses; or the rows, where there is a loss at the end alone and
+/// FPTT adds some before it.
+std::vector<double> divisors(const Window& window, int length, bool adds_losses) {
+  const auto end = window.weight.end() - window.batch;
+  const bool rows = adds_losses && std::all_of(window.weight.begin(), end, [](float weight) { return weight == 0; });
   std::vector<double> result;
   for (int begin = 0; begin < window.steps; begin += length) {
     result.push_back(rows ? window.batch : 0);
@@ -144,15 +170,14 @@ void expect_sum_of_rows_in_each_window(const std::string& engine, const LearnerC
                                        const SequencesConfig& config, int length) {
   constexpr int rows = 9;
   const auto task = make_task(config, 1);
-  const bool own_losses = learner.name == "fptt" && config.loss == LossSteps::last;
+  const bool adds_losses = learner.name == "fptt";
   const Window all = task->make_batch(Split::train, 0, rows);
-  const std::vector<double> losses = divisors(all, length, own_losses);
+  const std::vector<double> losses = divisors(all, length, adds_losses);
   ASSERT_EQ(losses.size(), elements((all.steps + length - 1) / length));
   std::vector<std::vector<double>> sums(losses.size());
   for (int row = 0; row < rows; ++row) {
-    const Window one = task->make_batch(Split::train, static_cast<std::uint64_t>(row), 1);
-    ASSERT_EQ(one.steps, all.steps);
-    const std::vector<double> own = divisors(one, length, own_losses);
+    const Window one = row_alone(all, row);
+    const std::vector<double> own = divisors(one, length, adds_losses);
     const std::vector<std::vector<double>> changes = change_of_each_update(*task, engine, learner, one);
     std::size_t update = 0;
     for (std::size_t w = 0; w < own.size(); ++w) {
