@@ -60,7 +60,8 @@ inline std::vector<Token> tokens_of(const std::string& line) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string after = i + 1 < tokens.size() ? tokens[i + 1].text : "";
     const bool behind_plus_minus = i > 0 && tokens[i - 1].text == "±";
-    if (tokens[i].number && (after == "s" || after.starts_with("thread") || behind_plus_minus)) tokens[i].left_out = true;
+    if (tokens[i].number && (after == "s" || after.starts_with("thread") || behind_plus_minus))
+      tokens[i].left_out = true;
     if (tokens[i].text.starts_with("thread")) tokens[i].left_out = true;
   }
   return tokens;
@@ -106,7 +107,8 @@ inline void leave_out_seconds(const std::vector<std::string>& lines, std::vector
   constexpr std::size_t none = std::string::npos;
   std::size_t end = none;  // of the column
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const bool rule = lines[i].find("---") != std::string::npos && lines[i].find_first_not_of("- ") == std::string::npos;
+    const bool rule =
+        lines[i].find("---") != std::string::npos && lines[i].find_first_not_of("- ") == std::string::npos;
     const std::size_t at = rule && i > 0 ? lines[i - 1].find("seconds") : none;
     if (rule) end = at == none ? none : at + 7;
     if (lines[i].find_first_not_of(' ') == none) end = none;
@@ -127,7 +129,8 @@ inline std::string first_line_not_printed(const std::string& shown, const std::s
   if (allowance.words_only) {
     for (const std::string& line : wanted)
       for (const Token& token : tokens_of(line))
-        if (token.text.find_first_of("0123456789") == std::string::npos && printed.find(token.text) == std::string::npos)
+        if (token.text.find_first_of("0123456789") == std::string::npos &&
+            printed.find(token.text) == std::string::npos)
           return token.text;
     return "";
   }

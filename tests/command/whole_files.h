@@ -41,8 +41,8 @@ inline std::string trouble_of(const std::filesystem::path& path) {
   const std::string bytes = text_of(path), ending = path.extension().string();
   std::string trimmed = bytes;
   while (!trimmed.empty() && trimmed.back() == '\n') trimmed.pop_back();
-  if (ending == ".svg" && !(trimmed.find("<svg") < 200 && trimmed.ends_with("</svg>") &&
-                            trimmed.find("<path") != std::string::npos))
+  if (ending == ".svg" &&
+      !(trimmed.find("<svg") < 200 && trimmed.ends_with("</svg>") && trimmed.find("<path") != std::string::npos))
     return "is no whole SVG with curves";
   if (ending == ".html" && !(trimmed.starts_with("<!DOCTYPE html>") && trimmed.ends_with("</html>") &&
                              trimmed.find("<svg") != std::string::npos))
