@@ -162,10 +162,11 @@ TEST(Allowance, IsANumberOrWords) {
     EXPECT_FALSE(Allowance::from(wrong)) << wrong;
 }
 
+std::string wrong(const std::string& shown, const std::string& printed, const std::string& allowance = "") {
+  return first_line_not_printed(shown, printed, *Allowance::from(allowance));
+}
+
 TEST(ShownLines, NumbersMayDifferAsFarAsIsSaid) {
-  const auto wrong = [](const std::string& shown, const std::string& printed, const std::string& allowance = "") {
-    return first_line_not_printed(shown, printed, *Allowance::from(allowance));
-  };
   EXPECT_EQ(wrong("mse 0.500\n", "mse 0.504\n"), "");
   EXPECT_EQ(wrong("mse 0.500\n", "mse 0.510\n"), "mse 0.500");
   EXPECT_EQ(wrong("mse 0.500\n", "mse 0.610\n", "within=0.2"), "");
@@ -179,9 +180,6 @@ TEST(ShownLines, NumbersMayDifferAsFarAsIsSaid) {
 }
 
 TEST(ShownLines, ComeInTheirOrderAndMayLackColumns) {
-  const auto wrong = [](const std::string& shown, const std::string& printed) {
-    return first_line_not_printed(shown, printed, {});
-  };
   EXPECT_EQ(wrong("b 2\n", "a 1\nb 2\n"), "");
   EXPECT_EQ(wrong("b 2\na 1\n", "a 1\nb 2\n"), "a 1");
   EXPECT_EQ(wrong("arm  mse\n---  ---\na    1.5\n", "arm    steps  mse\n-----  -----  ---\na          7  1.5\n"), "");
@@ -191,9 +189,6 @@ TEST(ShownLines, ComeInTheirOrderAndMayLackColumns) {
 }
 
 TEST(ShownLines, TimesAndThreadsBelongToTheMachine) {
-  const auto wrong = [](const std::string& shown, const std::string& printed) {
-    return first_line_not_printed(shown, printed, {});
-  };
   EXPECT_EQ(wrong("60 rows in 0.6 s\n", "60 rows in 12.5 s\n"), "");
   EXPECT_EQ(wrong("engine cpu, 2 threads\n", "engine cpu, 1 thread\n"), "");
   EXPECT_EQ(wrong("mse 0.5 ± 0.1\n", "mse 0.5 ± 0.4\n"), "");
