@@ -50,9 +50,11 @@ Entries question_of(const RunRecord& run) {
   const std::string task = run.option("task.name"), table = "task." + task + ".";
   const bool windows = is_cut_into_windows(run, table);
   Entries options = run.config;
+  const auto says = [&](const std::string& key) {
+    return std::any_of(run.config.begin(), run.config.end(), [&](const auto& entry) { return entry.first == key; });
+  };
   for (const auto& [name, value] : defaults_of(task, table))
-    if (run.option(table + name).empty() && run.option("task." + name).empty())
-      options.emplace_back(table + name, value);
+    if (!says(table + name) && !says("task." + name)) options.emplace_back(table + name, value);
   for (const auto& [key, value] : options) {
     if (!key.starts_with("task.") || key == "task.data") continue;
     if (key == "task.arrays.path" && has_own_arrays(run)) continue;
@@ -73,7 +75,8 @@ std::string title_of(const Entries& question, const std::vector<Entries>& all) {
     const auto differs = [&](const Entries& other) {
       return find_entry(other, "name") == task && find_entry(other, key) != value;
     };
-    if (std::any_of(all.begin(), all.end(), differs))
+    // What this one does not have, another one has in its title.
+    if (!value.empty() && std::any_of(all.begin(), all.end(), differs))
       differing.push_back(value == "yes" ? key : fmt::format("{}={}", key, value));
   }
   return differing.empty() ? task : fmt::format("{} ({})", task, fmt::join(differing, ", "));

@@ -14,22 +14,14 @@ struct Guide {
   struct Shown {
     std::size_t commands;  // so many of them come before it
     std::string text;
+    std::string allowance;  // what stands behind ```text, such as within=0.2 (shown_lines.h)
   };
   std::vector<Shown> shown;  // what they print, as the page says
 };
 
-/// The words of a text that has none of the numbers that differ from machine to machine.
-inline std::vector<std::string> words_without_numbers(const std::string& text) {
-  std::vector<std::string> words;
-  std::istringstream all(text);
-  for (std::string word; all >> word;)
-    if (word.find_first_of("0123456789") == std::string::npos) words.push_back(word);
-  return words;
-}
-
 /// Reads a guide in Markdown. A block that is fenced with ```toml NAME, or any language and a NAME, is a file; the
 /// lines of a block ```sh are commands (one that ends with \ goes on in the next line). A block ```text, or one that
-/// says nothing, shows what the commands before it print.
+/// says nothing, shows what the commands before it print; ```text ALLOWANCE says how close the numbers are.
 inline Guide read_guide(const std::string& markdown) {
   Guide guide;
   std::istringstream text(markdown);
@@ -40,7 +32,8 @@ inline Guide read_guide(const std::string& markdown) {
       if (inside) block += line + "\n";
       continue;
     }
-    if (inside && !name.empty()) guide.files.emplace_back(name, block);
+    const bool shows = language == "text" || language.empty();
+    if (inside && !name.empty() && !shows) guide.files.emplace_back(name, block);
     if (inside && name.empty() && language == "sh") {
       std::istringstream lines(block);
       std::string command;
@@ -52,8 +45,7 @@ inline Guide read_guide(const std::string& markdown) {
         command.clear();
       }
     }
-    if (inside && name.empty() && (language == "text" || language.empty()))
-      guide.shown.push_back({guide.commands.size(), block});
+    if (inside && shows) guide.shown.push_back({guide.commands.size(), block, name});
     inside = !inside;
     std::istringstream fence(line.substr(3));
     language.clear(), name.clear(), block.clear();

@@ -85,18 +85,6 @@ TEST_F(Help, BashCompletesCommandsFlagsKeysAndNames) {
   expect_refusal(run("completions csh"), "unknown shell 'csh'");
 }
 
-TEST_F(Help, TheOtherShellsKnowEveryCommandAndFlag) {
-  for (const char* shell_name : {"zsh", "fish"}) {
-    const std::string script = run(std::string("completions ") + shell_name).out;
-    for (const char* part : {"reproduce", "sample", "learner.fptt.windows", "temperature", "input-format"})
-      EXPECT_NE(script.find(part), std::string::npos) << shell_name << ": " << part;
-    write_text(path("script"), script);
-    if (shell(std::string("command -v ") + shell_name).code != 0) continue;
-    const Outcome parsed = shell(std::string(shell_name) + " -n script");
-    EXPECT_EQ(parsed.code, 0) << parsed.err;
-  }
-}
-
 TEST_F(Help, TheManualPageHasEveryCommandAndKeyAndNothingThatManStumblesOver) {
   const Outcome page = run("help --man");
   EXPECT_EQ(page.code, 0) << page.err;

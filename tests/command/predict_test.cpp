@@ -302,6 +302,33 @@ TEST_F(Predict, AudioComesOutAsAudioWhateverItsLength) {
   EXPECT_FALSE(std::filesystem::exists(path("cut_out.wav")));
 }
 
+/// 39 MiB more of it would be 39 MiB more of memory, or twice that with the answers, if the file or the answers were
+/// held. What differs from run to run is below 1 MiB.
+TEST_F(Predict, AudioTakesTheSameMemoryWhateverItsLength) {
+  std::vector<float> second;
+  for (int i = 0; i < 1 << 18; ++i) second.push_back(0.5f * std::sin(0.01f * static_cast<float>(i * (i % 97))));
+  write_text(path("short.wav"), wav_of(second));
+  std::vector<float> all;
+  for (int i = 0; i < 40; ++i) all.insert(all.end(), second.begin(), second.end());
+  write_text(path("long.wav"), wav_of(all));
+  train(series_config("short.wav"), "audio");
+  if (shell("command -v python3").code != 0) GTEST_SKIP() << "no python3 in PATH, which measures memory";
+  // Not measured from here: a child begins with the peak of the one that it comes from.
+  write_text(path("peak.py"),
+             "import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\n"
+             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n");
+  const auto peak = [&](const std::string& name) {  // in KiB
+    const Outcome outcome =
+        shell(fmt::format("python3 peak.py " THROUGHTIME_COMMAND " predict runs/audio {0}.wav -o {0}_out.wav", name));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return std::atol(outcome.out.c_str());
+  };
+  const long small = peak("short"), large = peak("long");
+  EXPECT_EQ(std::filesystem::file_size(path("long_out.wav")), std::filesystem::file_size(path("long.wav")));
+  EXPECT_GT(small, 1000);
+  EXPECT_LT(large - small, 4096) << small << " and " << large << " KiB";
+}
+
 TEST_F(Predict, ATruthIsAsTheFileHasIt) {
   std::string text = "level\n";
   for (int i = 0; i < 120; ++i) text += fmt::format("{}.{:02}\n", 230 + i % 7, i);

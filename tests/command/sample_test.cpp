@@ -1,6 +1,10 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <sstream>
+#include <vector>
 
 #include "command/command_run.h"
 
@@ -70,6 +74,35 @@ TEST_F(Sample, LettersThatTheTreebankSpellsAreWrittenAsText) {
               "treebank"));
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_EQ(run("sample runs/treebank --prompt 'ab ' --temperature 0 --length 5").out, "ab cd\nab\n");
+}
+
+/// Into a pipe that keeps what each write brought apart, and holds some dozen of them: a reader sees token after token,
+/// and the program cannot have ended before it is read.
+TEST_F(Sample, WritesEachTokenAsItIsMade) {
+  train("character", repeated("abc d\n", 200));
+  int ends[2];
+  if (pipe2(ends, O_DIRECT) != 0) GTEST_SKIP() << "pipes do not keep writes apart here";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    const std::string command = "cd " + path("").string() +
+                                " && exec " THROUGHTIME_COMMAND
+                                " sample runs/character --prompt ab --temperature 0 --length 5000 2>err";
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(98);
+  }
+  close(ends[1]);
+  std::vector<std::string> writes;
+  char block[4096];
+  for (ssize_t count = 1; writes.size() < 6 && count > 0;)
+    if ((count = read(ends[0], block, sizeof block)) > 0) writes.emplace_back(block, static_cast<std::size_t>(count));
+  EXPECT_EQ(writes, (std::vector<std::string>{"ab", "c", " ", "d", "\n", "a"})) << testing::text_of(path("err"));
+  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it had ended before it was read";
+  close(ends[0]);  // nobody wants the rest
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
 }
 
 TEST_F(Sample, RefusesWhatItCannotDo) {

@@ -146,3 +146,16 @@ write("vocabulary/twice", b"a\nb\na\n")
 write("rows/csv", b'id,x,y\na,1.5,2\n"b,c", 2 ,\t-3e1\na,,\na,1,\n')
 write("rows/jsonl", b'{"id":"a","x":1,"y":2}\n{"id":2,"x":null}\n{"id":"a","x":1}\n{"id":"a","end":true}\n')
 write("rows/raw", struct.pack("<6f", 1, 2, 0, 3, 4, 1) + b"ab")
+
+# labels.csv, then files: byte 28 and the number of the next one (1: a.csv, 3: a.npy, 4: c.npy, 5: d.wav, 6: e.tsv).
+column = npy(np.arange(4.0).reshape(4, 1))
+folders = {
+    "tables": [b"file,label\na,up\nb.csv,down\n", b"\1x,y\n1,2\n3,4\n", b"\2y,x\n5,6\n"],
+    "mixed": [b"file,label\na.csv,up\nc,down\nd.wav,up\n", b"\x010\n1\n2\n", b"\4" + column,
+              b"\5" + wav(1, 1, 16, struct.pack("<2h", 1, -2))],
+    "twice": [b"file,label\na,1\n", b"\1x\n1\n", b"\3" + column],
+    "missing": [b"file,label\nnone,1\n", b"\1x\n1\n"],
+    "widths": [b"file,label\na.csv,1\ne,2\n", b"\1x,y\n1,2\n", b"\6x\ty\tz\n1\t2\t3\n"],
+}
+for name, parts in folders.items():
+    write("sequence_folder/" + name, b"\x1c".join(parts))

@@ -57,6 +57,21 @@ awk -v OFS=, 'BEGIN { print "id,x,label"; for (n = 0; n < 60; ++n) for (t = 0; t
   >"$work/shapes.csv"
 printf '[task]\nname = "sequences"\n[task.sequences]\nfiles = ["%s"]\n' "$work/shapes.csv" >"$work/shapes.toml"
 train shapes "$work/shapes.toml" "${small[@]}"
+# A stream that learns, with the error of the last value beside it, dashed.
+cat >"$work/stream.toml" <<TOML
+[task]
+name = "series"
+[task.series]
+inputs = ["y", "other"]
+targets = ["y"]
+[model]
+hidden = 8
+[learner]
+name = "tbptt"
+tbptt = { preset = "original", truncation = 4 }
+TOML
+"$command" stream "$work/stream.toml" --set "run.name=<b>stream of waves" --set "run.directory=$work/runs/stream" \
+  <"$work/wave.csv" >/dev/null 2>&1
 "$command" report "$work/runs" -o "$work/report.html" 2>/dev/null
 
 # The page itself looks at what was drawn, and says what is wrong with it.
@@ -112,8 +127,10 @@ addEventListener('load', () => {
   const cursor = charts[0].parentNode.querySelector('.cursor').textContent;
   const naive = all(document, '.reference path').filter(path => path.getAttribute('stroke-dasharray') ||
     path.closest('[stroke-dasharray]') || getComputedStyle(path).strokeDasharray !== 'none').length;
+  const along = all(document, '.curve[data-label^="naive forecast"] path').filter(path =>
+    getComputedStyle(path).strokeDasharray !== 'none' && path.getBoundingClientRect().width > 100).length;
   console.log(`PROBE sections ${all(document, 'section').length} charts ${charts.length} ` +
-    `confusions ${all(document, 'svg.confusion').length} dashed ${naive} chosen ${all(document, '.chosen').length} ` +
+    `confusions ${all(document, 'svg.confusion').length} dashed ${naive} along ${along} chosen ${all(document, '.chosen').length} ` +
     `files ${all(document, 'a.download').length} found ${all(document, '.found li').length} cursor ${cursor}`);
 });
 JS
@@ -123,8 +140,8 @@ JS
   sed '1,/<\/head>/d' "$work/report.html"
 } >"$work/probed.html"
 
-expected='sections 4 charts (1[0-9]|[2-9][0-9]) confusions 1 dashed [1-9][0-9]* chosen [1-9][0-9]* files (1[4-9]|[2-9][0-9]) '
-expected+='found 4 cursor <b>[a-z-]+ +x [0-9.]+ +y [0-9.]+'
+expected='sections 5 charts (1[0-9]|[2-9][0-9]) confusions 1 dashed [1-9][0-9]* along [1-9][0-9]* chosen [1-9][0-9]* '
+expected+='files (1[4-9]|[2-9][0-9]) found 5 cursor <b>[a-z-]+ +x [0-9.]+ +y [0-9.]+'
 for width in 1280 500; do
   "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --user-data-dir="$work/profile" \
     --window-size=$width,6000 --enable-logging=stderr --v=0 --virtual-time-budget=3000 \

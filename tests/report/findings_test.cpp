@@ -202,6 +202,17 @@ TEST(Questions, HaveTheDefaultsOfOptionsThatARunDoesNotName) {
   EXPECT_EQ(by_question(groups_of(scratch)).size(), 2u);
 }
 
+TEST(Questions, AreNotCalledByWhatTheyDoNotHave) {
+  const ScratchDirectory scratch;
+  write_series(scratch, "a", "path = 'x.csv'\n");
+  write_series(scratch, "b", "path = ''\n");
+  write_series(scratch, "c", "");
+  const std::vector<Question> questions = by_question(groups_of(scratch));
+  ASSERT_EQ(questions.size(), 2u) << "an empty text is the default";
+  EXPECT_EQ(questions[0].name, "series (path=x.csv)");
+  EXPECT_EQ(questions[1].name, "series");
+}
+
 TEST(Questions, OfRunsThatDoNotTellAreNotKnown) {
   const ScratchDirectory scratch;
   write_run(scratch, "a", {});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -10,17 +11,13 @@
 
 #include "data/arrays/npy.h"
 #include "data/arrays/wav.h"
-#include "data/tables/csv_records.h"
-#include "support/scratch.h"
+#include "fuzz/structured/lines.h"
 #include "throughtime/error.h"
 #include "train/predict/answer_writer.h"
 #include "train/predict/forecast_cells.h"
-#include "train/run/session.h"
 
 namespace throughtime::fuzz {
 namespace {
-
-constexpr int rounds = 400;
 
 /// A run on a recording with the columns a and b.
 RunConfig series_run(const testing::ScratchDirectory& room) {
@@ -30,31 +27,13 @@ RunConfig series_run(const testing::ScratchDirectory& room) {
   config.task.name = "series";
   config.task.series.path = room.write("table.csv", table);
   config.task.series.length = 10;
-  config.model.hidden = {2};
-  config.train.iterations = 1;
-  config.train.batch = 1;
-  config.run.threads = 1;
-  config.run.directory = (room / "run").string();
   return config;
-}
-
-std::string changed(std::string text, std::mt19937& random) {
-  static const std::vector<std::string> pieces = {"[",    "]",       "{",     "}",  "\"",  "\"input\":", ",", ";",
-                                                  "\n",   "nan",     "1e999", "-",  "a",   "b",          ":", "null",
-                                                  "\xff", "\x1b[2J", " ",     "\r", "0x1", "1e-400"};
-  for (int changes = 1 + static_cast<int>(random() % 4); changes > 0; --changes) {
-    const std::size_t at = random() % (text.size() + 1), length = random() % 4;
-    text.replace(at, std::min(length, text.size() - at), random() % 4 == 0 ? "" : pieces[random() % pieces.size()]);
-  }
-  return text;
 }
 
 TEST(FuzzLines, AreAnsweredOrRefusedInOneLine) {
   const testing::ScratchDirectory room;
-  Observer silent;
-  train_run(series_run(room), silent);
-  TrainedModel trained(room / "run", false);
-  Predictor predictor(trained);
+  SmallModel model(room, series_run(room));
+  Predictor& predictor = model.predictor();
   std::mt19937 random(1);
   int answered = 0, refused = 0;
   for (int round = 0; round < rounds; ++round) {
@@ -83,11 +62,106 @@ TEST(FuzzLines, AreAnsweredOrRefusedInOneLine) {
   EXPECT_GT(refused, rounds / 4);
 }
 
-/// A number of any size that a 32-bit float holds.
-double any_float(std::mt19937& random) {
-  const double sign = random() % 2 == 0 ? 1 : -1;
-  return static_cast<float>(
-      sign * std::ldexp(1 + static_cast<double>(random()) / 5e9, static_cast<int>(random() % 250) - 125));
+/// How a table for `predict` may be written.
+struct TableForm {
+  char delimiter = ',';
+  HeaderLine header = HeaderLine::automatic;
+  bool header_line = true;  // whether the first line names the columns
+};
+
+/// The columns of a table in their order, with a column of texts beside those that the model reads, or two.
+std::vector<std::string> any_columns(const std::vector<std::string>& inputs, std::mt19937& random) {
+  std::vector<std::string> columns = inputs;
+  for (std::size_t i = random() % 3; i > 0; --i) columns.push_back(fmt::format("note {}", i));
+  std::shuffle(columns.begin(), columns.end(), random);
+  return columns;
+}
+
+/// A number as anybody may write it: in quotes, with spaces around it.
+std::string written_number(double value, std::mt19937& random) {
+  const std::string digits = fmt::format("{}", value);
+  if (random() % 4 == 0) return '"' + digits + '"';
+  return std::string(random() % 2, ' ') + digits + std::string(random() % 3, ' ');
+}
+
+std::string written_text(char delimiter, std::mt19937& random) {
+  return random() % 2 == 0 ? "word" : fmt::format("\"a \"\"b\"\"{} c\"", delimiter);
+}
+
+/// A table of three rows is read as it was written, whatever its delimiter, its header and the order of its columns;
+/// and damaged it is read or refused in one line.
+void expect_tables_are_read(Predictor& predictor, bool numbered, std::mt19937& random) {
+  const std::vector<std::string>& inputs = predictor.input_names();
+  int answered = 0, refused = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const bool named = random() % 2 == 0;
+    const TableForm form{.delimiter = ",;\t|"[random() % 4],
+                         .header = random() % 2 == 0 ? HeaderLine::automatic
+                                   : named           ? HeaderLine::yes
+                                                     : HeaderLine::no,
+                         .header_line = named};
+    // Without names columns are found by their numbers, as they stand in the file of the training: 0 and 1.
+    std::vector<std::string> columns = named && !numbered ? any_columns(inputs, random) : inputs;
+    if (numbered) columns = {"left", "right", "note 1"};
+    const LineOptions options{
+        .format = LineFormat::csv, .delimiter = form.delimiter, .header = form.header, .numbered = numbered};
+    std::string text;
+    for (std::size_t i = 0; named && i < columns.size(); ++i)
+      text += (i > 0 ? std::string(1, form.delimiter) : "") + columns[i];
+    if (named) text += "\n";
+    std::vector<std::vector<double>> wanted;
+    for (int row = 0; row < 3; ++row) {
+      std::vector<double> values(inputs.size());
+      for (double& value : values) value = any_float(random);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto place = std::find(inputs.begin(), inputs.end(), numbered ? std::to_string(i) : columns[i]);
+        text += (i > 0 ? std::string(1, form.delimiter) : "") +
+                (place == inputs.end() ? written_text(form.delimiter, random)
+                                       : written_number(values[elements(place - inputs.begin())], random));
+      }
+      text += "\n";
+      wanted.push_back(values);
+    }
+    const auto read_all = [&](const std::string& table) {
+      StepReader reader(predictor, options);
+      std::vector<std::vector<double>> steps;
+      std::istringstream lines(table);
+      for (std::string line; std::getline(lines, line);) {
+        Step step;
+        if (!line.empty() && reader.read(line, step)) steps.push_back(step.reals);
+      }
+      return steps;
+    };
+    EXPECT_EQ(read_all(text), wanted) << text;
+    try {
+      for (const std::vector<double>& step : read_all(changed(text, random))) {
+        EXPECT_EQ(step.size(), inputs.size());
+        for (const double value : step) EXPECT_TRUE(std::isfinite(value));
+      }
+      ++answered;
+    } catch (const InvalidInput& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(answered, rounds / 20);
+  EXPECT_GT(refused, rounds / 20);
+}
+
+TEST(FuzzTables, AreReadByTheirNamesWhateverTheirForm) {
+  const testing::ScratchDirectory room;
+  SmallModel model(room, series_run(room));
+  std::mt19937 random(4);
+  expect_tables_are_read(model.predictor(), false, random);
+}
+
+TEST(FuzzTables, AreReadByTheNumbersOfTheirColumns) {
+  const testing::ScratchDirectory room;
+  RunConfig config = series_run(room);
+  config.task.series.inputs = {"1", "0"};
+  SmallModel model(room, config);
+  std::mt19937 random(5);
+  expect_tables_are_read(model.predictor(), true, random);
 }
 
 TEST(FuzzWriters, ArraysAndAudioAreReadBack) {
@@ -122,26 +196,17 @@ TEST(FuzzWriters, ArraysAndAudioAreReadBack) {
 
 TEST(FuzzWriters, LinesAreReadBack) {
   std::mt19937 random(3);
-  const auto any_text = [&] {
-    static const std::vector<std::string> pieces = {"\"", ",", "\n", "\r\n", "a", "\u00e4", " ", "", "1", "\\", "\t"};
-    std::string text;
-    for (std::size_t i = random() % 6; i > 0; --i) text += pieces[random() % pieces.size()];
-    return text;
-  };
   for (int round = 0; round < rounds; ++round) {
-    const std::vector<std::string> names = {"n" + any_text(), "m" + any_text(), "text"};
-    const std::vector<Cell> cells = {any_float(random), any_float(random), any_text()};
+    const std::vector<std::string> names = {"n" + any_text(random), "m" + any_text(random), "text"};
+    const std::vector<Cell> cells = {any_float(random), any_float(random), any_text(random)};
     const CellLines csv(names, AnswerFormat::csv), json(names, AnswerFormat::jsonl);
     const std::string table = csv.header() + csv.line(cells);
-    const auto stream = ByteStream::over(std::as_bytes(std::span(table)));
-    CsvRecords records(*stream, ',');
-    std::vector<std::string_view> fields;
-    ASSERT_TRUE(records.next(fields)) << table;
-    EXPECT_EQ(std::vector<std::string>(fields.begin(), fields.end()), names);
-    ASSERT_TRUE(records.next(fields)) << table;
-    ASSERT_EQ(fields.size(), 3u) << table;
-    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(std::stod(std::string(fields[i])), std::get<double>(cells[i]));
-    EXPECT_EQ(fields[2], std::get<std::string>(cells[2]));
+    const std::vector<std::vector<std::string>> rows = read_back(table);
+    ASSERT_EQ(rows.size(), 2u) << table;
+    EXPECT_EQ(rows[0], names);
+    ASSERT_EQ(rows[1].size(), 3u) << table;
+    for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(std::stod(rows[1][i]), std::get<double>(cells[i]));
+    EXPECT_EQ(rows[1][2], std::get<std::string>(cells[2]));
     const std::string line = json.line(cells);
     EXPECT_EQ(line.find('\n'), line.size() - 1);
     const nlohmann::json object = nlohmann::json::parse(line);

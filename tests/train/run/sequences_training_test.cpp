@@ -1,6 +1,7 @@
 // Training on sequences of several lengths: batches against the same rows one by one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/errors.h"
@@ -51,10 +52,11 @@ struct RowLesson {
                               .terminal = task.terminal(),
                               .examples = task.examples()})) {}
 
-  /// What one batch changes at a rate of 1.
-  std::vector<double> change(const Window& window) {
+  /// What one batch changes.
+  std::vector<double> change(
+      const Window& window, const RateFunction& rate = [](std::int64_t) { return 1.0; }) {
     engine->write(trainee.parameters, first);
-    learner->learn(window, [](std::int64_t) { return 1.0; });
+    learner->learn(window, rate);
     std::vector<double> after = engine->read(trainee.parameters);
     for (std::size_t i = 0; i < after.size(); ++i) after[i] -= first[i];
     return after;
@@ -111,6 +113,123 @@ TEST_P(Ragged, BatchesLearnWhatTheirRowsDoOneByOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, Ragged, ::testing::Combine(::testing::Values("reference", "cpu"), ::testing::Bool()));
+
+/// The gradient of each window at the first weights, as what its update changes at a rate of 1 where the rate of all
+/// others is 0. A new learner each time: FPTT remembers.
+std::vector<std::vector<double>> change_of_each_update(Task& task, const std::string& engine,
+                                                       const LearnerConfig& learner, const Window& window) {
+  std::vector<std::vector<double>> changes;
+  while (true) {
+    std::size_t calls = 0;
+    RowLesson lesson(task, engine, learner, window.batch);
+    std::vector<double> change =
+        lesson.change(window, [&](std::int64_t) { return calls++ == changes.size() ? 1.0 : 0.0; });
+    if (calls == changes.size()) return changes;
+    changes.push_back(std::move(change));
+  }
+}
+
+/// A row of a batch as a batch of its own, with the padding that it has there: windows cut both at the same steps.
+Window row_alone(const Window& all, int row) {
+  const auto size = static_cast<std::size_t>(all.batch), b = static_cast<std::size_t>(row);
+  Window one = all;
+  one.batch = 1;
+  one.start = {all.start[b]};
+  if (!all.source.empty()) one.source = {all.source[b]};
+  if (!all.example.empty()) one.example = {all.example[b]};
+  one.weight.clear();
+  one.flags.clear();
+  for (std::size_t step = 0; step < elements(all.steps); ++step) {
+    one.weight.push_back(all.weight[step * size + b]);
+    if (!all.flags.empty()) one.flags.push_back(all.flags[step * size + b]);
+  }
+  EXPECT_EQ(all.targets.layout, TargetLayout::per_row);
+  if (!all.targets.labels.empty()) one.targets.labels = all.targets.labels.subspan(b, 1);
+  if (!all.targets.values.empty())
+    one.targets.values = all.targets.values.subspan(b * elements(all.targets.width), elements(all.targets.width));
+  return one;
+}
+
+/// What each part of `length` steps is divided by: its losses; or the rows, where there is a loss at the end alone and
+/// FPTT adds some before it.
+std::vector<double> divisors(const Window& window, int length, bool adds_losses) {
+  const auto end = window.weight.end() - window.batch;
+  const bool rows = adds_losses && std::all_of(window.weight.begin(), end, [](float weight) { return weight == 0; });
+  std::vector<double> result;
+  for (int begin = 0; begin < window.steps; begin += length) {
+    result.push_back(rows ? window.batch : 0);
+    for (int step = begin; !rows && step < std::min(begin + length, window.steps); ++step)
+      for (int row = 0; row < window.batch; ++row) result.back() += window.weight[elements(step * window.batch + row)];
+  }
+  return result;
+}
+
+/// The gradient of each window of a batch must be the sum of those of its rows, and nothing from where a row has not
+/// begun. Losses are means over a window, so each is multiplied by its divisor.
+void expect_sum_of_rows_in_each_window(const std::string& engine, const LearnerConfig& learner,
+                                       const SequencesConfig& config, int length) {
+  constexpr int rows = 9;
+  const auto task = make_task(config, 1);
+  const bool adds_losses = learner.name == "fptt";
+  const Window all = task->make_batch(Split::train, 0, rows);
+  const std::vector<double> losses = divisors(all, length, adds_losses);
+  ASSERT_EQ(losses.size(), elements((all.steps + length - 1) / length));
+  std::vector<std::vector<double>> sums(losses.size());
+  for (int row = 0; row < rows; ++row) {
+    const Window one = row_alone(all, row);
+    const std::vector<double> own = divisors(one, length, adds_losses);
+    const std::vector<std::vector<double>> changes = change_of_each_update(*task, engine, learner, one);
+    std::size_t update = 0;
+    for (std::size_t w = 0; w < own.size(); ++w) {
+      if (own[w] == 0) continue;  // no loss, no update
+      ASSERT_LT(update, changes.size());
+      sums[w].resize(changes[update].size(), 0.0);
+      for (std::size_t k = 0; k < sums[w].size(); ++k) sums[w][k] += own[w] * changes[update][k];
+      ++update;
+    }
+    EXPECT_EQ(update, changes.size());
+  }
+  const std::vector<std::vector<double>> changes = change_of_each_update(*task, engine, learner, all);
+  const double tolerance = engine == "reference" ? 1e-12 : 2e-6;
+  std::size_t update = 0;
+  for (std::size_t w = 0; w < losses.size(); ++w) {
+    if (losses[w] == 0) continue;
+    ASSERT_LT(update, changes.size());
+    double largest = 0;
+    for (std::size_t k = 0; k < sums[w].size(); ++k) {
+      EXPECT_NEAR(changes[update][k], sums[w][k] / losses[w], tolerance) << "window " << w << ", parameter " << k;
+      largest = std::max(largest, std::abs(changes[update][k]));
+    }
+    EXPECT_GT(largest, 1e-3) << "window " << w;
+    ++update;
+  }
+  EXPECT_EQ(update, changes.size());
+}
+
+TEST_P(Ragged, EachOfSeveralWindowsLearnsWhatItsRowsDoOneByOne) {
+  const auto& [engine, classes] = GetParam();
+  const ScratchDirectory scratch;
+  SequencesConfig config = config_of(scratch.write("a.csv", drawings(9, 11)), classes);
+  for (const LossSteps loss : {LossSteps::every, LossSteps::last})
+    for (const int length : {4, 1}) {  // 4: three windows, the last one shorter
+      config.loss = loss;
+      LearnerConfig learner;
+      learner.name = "fptt";
+      learner.fptt.window_length = length;
+      for (const FpttForm form : {FpttForm::ogd, FpttForm::lambda}) {
+        SCOPED_TRACE(fmt::format("fptt {} {} {}", name_of(form), name_of(loss), length));
+        learner.fptt.form = form;
+        expect_sum_of_rows_in_each_window(engine, learner, config, length);
+      }
+      learner.name = "tbptt";
+      learner.tbptt.truncation = length;
+      for (const TbpttPreset preset : {TbpttPreset::plain, TbpttPreset::paper}) {
+        SCOPED_TRACE(fmt::format("tbptt {} {} {}", name_of(preset), name_of(loss), length));
+        learner.tbptt.preset = preset;
+        expect_sum_of_rows_in_each_window(engine, learner, config, length);
+      }
+    }
+}
 
 RunConfig run_config(const SequencesConfig& sequences, const std::string& learner, int batch) {
   RunConfig config;
