@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "data/files.h"
+#include "data/tables/csv_records.h"
+#include "data/tables/fields.h"
 
 namespace throughtime {
 namespace {
@@ -43,6 +45,19 @@ TEST(Csv, MissingValuesAreNoNumbersWhereTheyAreAllowed) {
   options.columns = {"b", "a"};
   EXPECT_EQ(shown(read("a,b,c\n1,,x\n,2,y\n", options)), "- 1 2 - ");
   EXPECT_REFUSED(read("a,b\n1,two\n", options), "'two' is no number");
+}
+
+TEST(Csv, FieldsAreQuotedWhereTheyNeedIt) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field(""), "");
+  for (const std::string text : {"a,b", "say \"so\"", "two\nlines", "\r", "\""}) {
+    const std::string line = csv_field(text) + "," + csv_field(text);
+    const auto stream = stream_of(line);
+    CsvRecords records(*stream, ',');
+    std::vector<std::string_view> fields;
+    ASSERT_TRUE(records.next(fields));
+    EXPECT_EQ(fields, (std::vector<std::string_view>{text, text}));
+  }
 }
 
 TEST(Csv, TellsAHeaderFromData) {

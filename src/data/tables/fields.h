@@ -18,6 +18,14 @@ inline std::string_view trimmed(std::string_view text) {
 }
 
 /// Whether all of `text` is a number of that type, which `value` then is.
+/// A field of a CSV line as it is written: in quotes where it needs them.
+inline std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char letter : text) field += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return field + '"';
+}
+
 template <class Number>
 bool reads_as(std::string_view text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
