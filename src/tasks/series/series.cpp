@@ -414,7 +414,8 @@ HeldOut give_back(SeriesConfig& config) {
 ModelNames series_names(const std::string& directory, const Model& model) {
   ModelNames names{.scales = Standardisation::load(directory)};
   names.inputs = columns_of(names.scales->inputs);
-  names.outputs = level_names(model, *names.scales);
+  const ChangeBases bases(*names.scales, {}, names.inputs);
+  names.outputs = level_names(model, *names.scales, bases);
   return names;
 }
 
