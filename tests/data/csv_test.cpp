@@ -1,5 +1,6 @@
 #include "data/tables/csv.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -45,6 +46,20 @@ TEST(Csv, MissingValuesAreNoNumbersWhereTheyAreAllowed) {
   options.columns = {"b", "a"};
   EXPECT_EQ(shown(read("a,b,c\n1,,x\n,2,y\n", options)), "- 1 2 - ");
   EXPECT_REFUSED(read("a,b\n1,two\n", options), "'two' is no number");
+}
+
+TEST(CsvRecords, AnEmptyLineIsARecordWhereThatIsAsked) {
+  const auto shown = [](const std::string& text) {
+    const auto stream = stream_of(text);
+    CsvRecords records(*stream, ',', EmptyLine::record);
+    std::string all;
+    for (std::vector<std::string_view> fields; records.next(fields);)
+      all += fmt::format("{}:{} ", records.line(), fmt::join(fields, "|"));
+    return all;
+  };
+  EXPECT_EQ(shown("a,b\n\n\r\n1,2\n\n"), "1:a|b 2: 3: 4:1|2 5: ");
+  EXPECT_EQ(shown("\n\"x\n\ny\",1"), "1: 2:x\n\ny|1 ");
+  EXPECT_EQ(shown(""), "");
 }
 
 TEST(Csv, FieldsAreQuotedWhereTheyNeedIt) {

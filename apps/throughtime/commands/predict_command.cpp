@@ -44,11 +44,11 @@ struct PredictArguments {
   bool piped() const { return input.empty() || input == "-"; }
 };
 
-/// Lines of the input and of the answers are alike where nothing else is said.
+/// Lines of stdin and of the answers are alike where nothing else is said; a file is what its name says.
 StepFormat input_format_of(const PredictArguments& arguments, const RunConfig& config) {
   if (!arguments.input_format.empty()) return choice_of<StepFormat>(arguments.input_format, speaker, "input format");
   const StepFormat alike = arguments.format == name_of(AnswerFormat::jsonl) ? StepFormat::jsonl : StepFormat::csv;
-  return arguments.piped() ? alike : step_format_of(config, arguments.input, alike);
+  return arguments.piped() ? alike : step_format_of(config, arguments.input);
 }
 
 AnswerFormat answer_format_of(const PredictArguments& arguments, StepFormat input) {
@@ -99,7 +99,7 @@ void answer_steps(StepSource& steps, Predictor& predictor,
   Step step;
   for (StepKind kind = steps.next(step); kind != StepKind::end; kind = steps.next(step)) {
     if (kind == StepKind::step) {
-      use(step, predictor.step(step.token, step.reals));
+      use(step, predictor.step(step.token, step.reals, step.levels));
     } else {
       predictor.reset();
       gap();
@@ -176,22 +176,30 @@ void answer_sequences(const PredictArguments& arguments, const LabelledSequences
   });
 }
 
+void answer(const PredictArguments& arguments, const RunConfig& config, StepFormat input, AnswerFormat format,
+            StepSource& steps, Predictor& predictor) {
+  if (!is_lines(format)) return answer_numbers(arguments, steps, predictor, format);
+  if (input == StepFormat::events && arguments.top == 0)
+    return answer_events(arguments, config, steps, predictor, format);
+  answer_lines(arguments, steps, predictor, format);
+}
+
 void predict_input(const PredictArguments& arguments, bool best) {
   TrainedModel trained(arguments.run, best);
   Predictor predictor(trained);
-  const TaskType& task = find_task(trained.config().task.name);
+  const RunConfig& config = trained.config();
+  const TaskType& task = find_task(config.task.name);
   if (task.read_sequences != nullptr && !arguments.piped() && arguments.input_format.empty())
-    return answer_sequences(
-        arguments, task.read_sequences(trained.config().task, predictor.input_names(), arguments.input), predictor);
-  const StepFormat input = input_format_of(arguments, trained.config());
+    return answer_sequences(arguments, task.read_sequences(config.task, predictor.input_names(), arguments.input),
+                            predictor);
+  const StepFormat input = input_format_of(arguments, config);
   const AnswerFormat format = answer_format_of(arguments, input);
   check_output(arguments, format);
-  const std::unique_ptr<StepSource> steps = open_input(arguments, trained.config(), predictor, input);
+  const std::unique_ptr<StepSource> steps = open_input(arguments, config, predictor, input);
+  predictor.bring_levels(steps->levels());
   if (arguments.piped()) say_weights(arguments.run, best);  // whoever types wants to know it before the answers
-  if (!is_lines(format)) return answer_numbers(arguments, *steps, predictor, format);
-  if (input == StepFormat::events && arguments.top == 0)
-    return answer_events(arguments, trained.config(), *steps, predictor, format);
-  answer_lines(arguments, *steps, predictor, format);
+  answer(arguments, config, input, format, *steps, predictor);
+  if (const std::string note = steps->note(); !note.empty()) tell("{}\n", note);
 }
 
 /// The run's own data: row, truth and forecast of every step that carries a loss.
