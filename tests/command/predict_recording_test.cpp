@@ -209,5 +209,27 @@ TEST_F(PredictRecording, TheAnswersSayNothingAboutTheFile) {
   EXPECT_EQ(lines_in(json.out), static_cast<std::size_t>(rows));
 }
 
+TEST_F(PredictRecording, AnotherDelimiterAndDecimalCommasAreNamed) {
+  write_text(path("house.csv"), house(0, rows, true));
+  train("house", "targets = [\"inside\"]\n");
+  write_text(path("semicolons.csv"), "hour;outside;inside\n1;2.5;3\n");
+  expect_refusal(run("predict runs/house semicolons.csv"), "is ';' the delimiter? Say --delimiter ';'");
+  write_text(path("commas.csv"), "hour,outside,inside\n1,2.5,3\n");
+  EXPECT_EQ(run("predict runs/house semicolons.csv --delimiter ';'").out, run("predict runs/house commas.csv").out);
+  EXPECT_EQ(answer("house", "1;2.5;3\n", "--delimiter ';'").out, run("predict runs/house commas.csv").out);
+  EXPECT_NE(answer("house", "1;2.5;3\n").err.find("is ';' the delimiter?"), std::string::npos);
+  write_text(path("both.csv"), "hour;outside;inside\n1;2,5;3\n");
+  expect_refusal(run("predict runs/house both.csv --delimiter ';'"),
+                 "both.csv, line 2: '2,5' has a decimal comma; numbers have a point, such as 1.5");
+  write_text(path("short.csv"), "hour,outside,inside\n1,2\n");
+  expect_refusal(run("predict runs/house short.csv"), "short.csv, line 2: the row has 2 fields instead of 3");
+  expect_refusal(run("predict runs/house commas.csv --delimiter ';;'"), "--delimiter must be one character, or tab");
+  expect_refusal(run("predict runs/house --split test --delimiter ';'"), "--delimiter is for a file");
+  write_text(path("tabs.tsv"), "hour\toutside\tinside\n1\t2.5\t3\n");
+  EXPECT_EQ(run("predict runs/house tabs.tsv").out, run("predict runs/house commas.csv").out);
+  expect_refusal(run("predict runs/house tabs.tsv --delimiter ';'"), "the fields of a .tsv file lie between tabs");
+  expect_refusal(run("predict runs/house tabs.jsonl --delimiter ';'"), "--delimiter is for tables");
+}
+
 }  // namespace
 }  // namespace throughtime

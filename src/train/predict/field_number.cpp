@@ -38,7 +38,7 @@ double field_number(std::string_view text, char delimiter) {
 
 std::string delimiter_hint(std::string_view line, char delimiter) {
   const std::string other = delimiter_in(line, delimiter);
-  return other.empty() ? "" : fmt::format("; is '{}' the delimiter?", other);
+  return other.empty() ? "" : fmt::format("; is '{}' the delimiter? Say --delimiter '{}'", other, other);
 }
 
 }  // namespace throughtime
