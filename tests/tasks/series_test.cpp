@@ -148,8 +148,18 @@ TEST_F(Series, BaselineIsTheLastValue) {
   double sum = 0;
   for (int t = 30; t < 40; ++t) sum += (t - 9.5) * (t - 9.5) + (2 * t + 1 - 20) * (2 * t + 1 - 20);
   EXPECT_NEAR(make_task(config_, 1)->baseline(), sum / 20, 1e-9);
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the mean of the training part; the inputs have the target itself");
+  const std::vector<std::string> notes = make_task(config_, 1)->notes();
+  EXPECT_NE(std::ranges::find(notes,
+                              "at horizon 0 the inputs have what is asked for: a, b; name other columns in "
+                              "task.series.inputs"),
+            notes.end());
+  config_.inputs = {"b", "c"};
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the mean of the training part; the inputs have a target itself");
+  config_.inputs = {"c"};
   EXPECT_EQ(make_task(config_, 1)->baseline_text(),
             "the mean of the training part; at horizon 0 no past target is seen");
+  EXPECT_EQ(make_task(config_, 1)->notes().size(), 1u);
 }
 
 TEST_F(Series, EverySplitHasItsOwnBaseline) {
