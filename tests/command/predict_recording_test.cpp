@@ -231,5 +231,17 @@ TEST_F(PredictRecording, AnotherDelimiterAndDecimalCommasAreNamed) {
   expect_refusal(run("predict runs/house tabs.jsonl --delimiter ';'"), "--delimiter is for tables");
 }
 
+TEST_F(PredictRecording, AHorizonThatIsTooLongIsNamed) {
+  write_text(path("house.csv"), house(0, rows, true));
+  train("house", "targets = [\"inside\"]\n");
+  expect_refusal(run("train house.toml --force --set 'task.series.horizon=[20]' --set train.evaluate_every=2"),
+                 "the validation part has 20 rows, too few for a horizon of 20 (the longest possible is 19; a larger "
+                 "share in task.series.splits gives it more)");
+  expect_refusal(run("train house.toml --force --set 'task.series.horizon=[400]'"),
+                 "too few for a horizon of 400; the longest possible is 139");
+  expect_refusal(run("train house.toml --force --set 'task.series.splits=[0.8,0,0.2]' --set train.evaluate_every=2"),
+                 "task.series.splits leaves no rows for the validation part");
+}
+
 }  // namespace
 }  // namespace throughtime

@@ -226,7 +226,14 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(make_task(wrong, 1), "some.npz:name");
   wrong = config_;
   wrong.horizon = {20};
-  EXPECT_REFUSED(make_task(wrong, 1), "too few for a horizon of 20");
+  EXPECT_REFUSED(make_task(wrong, 1), "too few for a horizon of 20; the longest possible is 19");
+  wrong.horizon = {10};
+  EXPECT_EQ(
+      make_task(wrong, 1)->why_empty(Split::validation),
+      "the validation part has 10 rows, too few for a horizon of 10 (the longest possible is 9; a larger share in "
+      "task.series.splits gives it more)");
+  wrong.horizon = {9};
+  EXPECT_EQ(make_task(wrong, 1)->why_empty(Split::validation), "");
   wrong.horizon = {4};
   wrong.splits = {0.8, 0.1, 0.1};
   const auto notes = make_task(wrong, 1)->notes();

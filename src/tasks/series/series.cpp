@@ -102,6 +102,13 @@ class SeriesTask final : public ColumnTask, public ForecastView {
     return lines;
   }
 
+  std::string why_empty(Split split) const override {
+    if (rows_of(split) == 0) return fmt::format("task.series.splits leaves no rows for the {} part", split_name(split));
+    if (rows_of(split) > longest()) return "";
+    return fmt::format("{} (the longest possible is {}; a larger share in task.series.splits gives it more)",
+                       too_few_rows(split), rows_of(split) - 1);
+  }
+
   double baseline() const override { return baselines(judged_split()).front(); }
   std::vector<double> baselines(Split split) const override { return naive_rival(split).scores; }
   std::vector<Rival> rivals(Split split) const override;
@@ -212,8 +219,8 @@ class SeriesTask final : public ColumnTask, public ForecastView {
   void fit() {
     const auto rows = elements(cuts_[1]);
     if (rows <= longest())
-      refuse("series", "{} has {} steps, {} of them to train on: too few for a horizon of {}", config_.path,
-             inputs_.rows, rows, longest());
+      refuse("series", "{} has {} steps, {} of them to train on: too few for a horizon of {}{}", config_.path,
+             inputs_.rows, rows, longest(), rows > 1 ? fmt::format("; the longest possible is {}", rows - 1) : "");
     standardisation_.inputs = fit_scales(inputs_.columns, inputs_.values, rows);
     for (const ColumnScale& scale : fit_scales(known_.columns, known_.values, rows))
       for (const int horizon : config_.horizon)
