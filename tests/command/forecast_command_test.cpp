@@ -1,5 +1,6 @@
 // A forecast as a user meets it: what training says about the file, the tables of evaluate, the pictures of plot.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -61,6 +62,21 @@ TEST_F(ForecastCommand, EvaluateShowsWhatNeedsNoNetBesideIt) {
                line.at("targets").at("y +4").at("naive").get<double>()) /
                   2,
               1e-12);
+}
+
+TEST_F(ForecastCommand, TablesOfTrainAndCompareShowWhatIsLeftOfTheNaiveError) {
+  train();
+  const nlohmann::json result = nlohmann::json::parse(trained_.out);
+  const std::string skill = fmt::format(
+      "{:.3f}", result.at("best").at("test_mse").get<double>() / result.at("baselines").at("test_mse").get<double>());
+  const Outcome table = run("train wave.toml --quiet --force");
+  expect_has(table.out, {"baseline", "x naive", skill});
+  const Outcome compared = run("compare wave.toml --quiet --learners bptt");
+  expect_has(compared.out, {"baseline", "x naive", skill});
+  const Outcome json = run("compare wave.toml --quiet --learners bptt --json");
+  const nlohmann::json line = nlohmann::json::parse(json.out);
+  EXPECT_EQ(line.at("baseline_mean"), result.at("baselines").at("test_mse"));
+  EXPECT_NEAR(line.at("x_naive_mean").get<double>(), std::stod(skill), 5.1e-4);
 }
 
 TEST_F(ForecastCommand, ABandIsReported) {
