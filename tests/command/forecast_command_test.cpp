@@ -85,6 +85,8 @@ TEST_F(ForecastCommand, ABandIsReported) {
   EXPECT_GT(line.at("pinball"), 0);
   EXPECT_GE(line.at("coverage"), 0);
   EXPECT_LE(line.at("coverage"), 1);
+  EXPECT_NEAR(line.at("coverage_wanted").get<double>(), 0.8, 1e-12);
+  expect_has(run("evaluate runs/wave").out, {" (0.80 wanted)"});
   expect_has(run("list heads").out, {"quantile", "gaussian"});
   const Outcome refused = run("train wave.toml --force --set model.head=quantile --set 'model.levels=[0.9, 0.1]'");
   expect_refusal(refused, "levels must ascend within 0 and 1");

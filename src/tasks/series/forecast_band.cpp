@@ -52,6 +52,12 @@ void write_levels(const ForecastView& view, const ForecastBand& band, Split spli
   for (double& number : out) number = base + scales.deviation * number;
 }
 
+std::string wanted_coverage(const std::vector<double>& levels) {
+  const double share = levels.back() - levels.front();
+  const bool percents = std::abs(share - std::round(100 * share) / 100) < 1e-9;
+  return percents ? fmt::format("{:.2f} wanted", share) : fmt::format("{:.4g} wanted", share);
+}
+
 void to_levels(const Model& model, const Standardisation& scales, std::span<const double> bases,
                std::span<double> predictions) {
   const std::size_t targets = scales.targets.size();

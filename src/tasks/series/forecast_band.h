@@ -37,6 +37,9 @@ class ForecastBand {
 void write_levels(const ForecastView& view, const ForecastBand& band, Split split, std::int64_t step,
                   std::size_t target, const double* predictions, std::span<double> out);
 
+/// "0.80 wanted": the share of targets that a band of these levels should hold.
+std::string wanted_coverage(const std::vector<double>& levels);
+
 /// The x below which a standard normal number lies with probability `share`, between 0 and 1.
 double normal_quantile(double share);
 
