@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
 
 #include "data/arrays/wav.h"
 #include "data/tables/csv_records.h"

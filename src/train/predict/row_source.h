@@ -18,11 +18,11 @@ class RowSource {
   virtual ~RowSource() = default;
   /// A row, NaN where a value is missing; the start of another sequence; the end.
   virtual StepKind next(std::vector<double>& numbers) = 0;
-  /// The columns of a row: those needed, then these.
+  /// The last columns of a row: the levels that are there, behind the columns that are needed.
   const std::vector<std::string>& levels() const { return found_.levels; }
-  /// Where the last row is, for messages.
-  virtual std::string where(std::uint64_t /*line*/) const { return ""; }
+  /// The line of the last row, and for messages where a line is; only tables have lines, and missing values.
   virtual std::uint64_t line() const { return 0; }
+  virtual std::string where(std::uint64_t /*line*/) const { return ""; }
   /// Frames per second, where the rows are audio; else 0.
   virtual int rate() const { return 0; }
   /// Rows that there are, where that is known before they are read.
