@@ -126,6 +126,8 @@ class Task {
   }
   /// Whether there is anything in a split; make_batch refuses an empty one.
   virtual bool has(Split) const { return true; }
+  /// Why nothing is in it, where the task can tell.
+  virtual std::string why_empty(Split) const { return ""; }
   /// The split that a run is judged by: test, or what comes before it where there is none.
   Split judged_split() const {
     return has(Split::test) ? Split::test : has(Split::validation) ? Split::validation : Split::train;

@@ -6,18 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/printable.h"
+#include "data/tables/fields.h"
 #include "report/text.h"
 
 namespace throughtime {
 namespace {
-
-/// A field of a CSV file.
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char letter : printable(text)) result += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return text.find_first_of(",\"\n\r") == std::string::npos ? text : result + "\"";
-}
 
 /// A number as a field; empty where it is none.
 std::string field(double value) { return std::isfinite(value) ? fmt::format("{:.9g}", value) : ""; }
@@ -49,11 +42,11 @@ std::string csv_of(const std::vector<RunGroup>& groups) {
   std::string text = fmt::format("group,directory,seed,finished{}{}\n", keys.empty() ? "" : ",", fmt::join(keys, ","));
   for (const RunGroup& group : groups)
     for (const RunRecord& run : group.runs) {
-      text += fmt::format("{},{},{},{}", quoted(group.name), quoted(run.directory.string()), run.seed,
+      text += fmt::format("{},{},{},{}", csv_field(group.name), csv_field(run.directory.string()), run.seed,
                           run.finished ? "yes" : "no");
       for (const std::string& key : keys) {
         const std::string value = run.result.text(key);
-        text += fmt::format(",{}", quoted(value == "null" ? "" : value));
+        text += fmt::format(",{}", csv_field(value == "null" ? "" : value));
       }
       text += "\n";
     }
@@ -68,13 +61,13 @@ std::string csv_of(const Chart& chart, std::size_t* every) {
     if (every != nullptr) *every = std::max(*every, stride);
     const bool band = !curve.low.empty();
     for (std::size_t i = 0; i < curve.x.size(); i += stride)
-      text += fmt::format("{},{},{},{},{}\n", quoted(curve.label), field(curve.x[i]), field(curve.y[i]),
+      text += fmt::format("{},{},{},{},{}\n", csv_field(curve.label), field(curve.x[i]), field(curve.y[i]),
                           band ? field(curve.low[i]) : "", band ? field(curve.high[i]) : "");
     for (const Spot& spot : curve.chosen)
-      text += fmt::format("{},{},{},,\n", quoted(curve.label + ", " + chosen_label), field(spot.x), field(spot.y));
+      text += fmt::format("{},{},{},,\n", csv_field(curve.label + ", " + chosen_label), field(spot.x), field(spot.y));
   }
   for (const ReferenceLine& reference : chart.references)
-    text += fmt::format("{},,{},,\n", quoted(reference.label), field(reference.y));
+    text += fmt::format("{},,{},,\n", csv_field(reference.label), field(reference.y));
   return text;
 }
 

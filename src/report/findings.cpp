@@ -18,12 +18,6 @@ namespace {
 /// More results than these are not read as a sentence: the best ones and the worst one are named.
 constexpr std::size_t most_named = 6, best_named = 3;
 
-bool larger_is_better(const std::string& metric) {
-  const std::vector<std::string> known = all_names<Metric>();
-  return std::find(known.begin(), known.end(), metric) != known.end() &&
-         higher_is_better(choice_of<Metric>(metric, "report", "metric"));
-}
-
 /// Words without vowels are abbreviations: bptt, tbptt, fptt, fpp.
 std::string spoken_method(const std::string& learner) {
   std::string text, word;
@@ -95,6 +89,12 @@ std::string common_metric(const std::vector<RunGroup>& groups) {
       if (!metric.empty()) common = metric;
     }
   return common.empty() ? "loss" : common;
+}
+
+bool larger_is_better(const std::string& metric) {
+  const std::vector<std::string> known = all_names<Metric>();
+  return std::find(known.begin(), known.end(), metric) != known.end() &&
+         higher_is_better(choice_of<Metric>(metric, "report", "metric"));
 }
 
 SkillKind skill_kind(const std::vector<RunGroup>& groups, const std::string& metric) {

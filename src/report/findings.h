@@ -10,6 +10,9 @@ namespace throughtime {
 /// The task's metric where all groups have the same; "loss" otherwise.
 std::string common_metric(const std::vector<RunGroup>& groups);
 
+/// Whether a result of that metric is better the larger it is.
+bool larger_is_better(const std::string& metric);
+
 /// How the results of a metric are compared with the naive one.
 enum class SkillKind {
   ratio,   // of errors: 0.93 is 7 % better

@@ -4,6 +4,10 @@
 #include <array>
 #include <string_view>
 #include <utility>
+#include <vector>
+
+#include "data/tables/fields.h"
+#include "tasks/series/forecast_band.h"
 
 namespace throughtime {
 namespace {
@@ -46,15 +50,26 @@ std::string loss_unit(const RunRecord& run) {
   return scaled ? "scaled" : head == "quantile" ? of_file : of_file_squared;
 }
 
+/// What a band should hold, of levels as a configuration has them: [0.1, 0.5, 0.9].
+std::string coverage_unit(const RunRecord& run) {
+  const std::string text = run.option("model.levels");
+  std::vector<double> levels;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of("[], ", begin), text.size());
+    if (const auto level = number_of(std::string_view(text).substr(begin, end - begin))) levels.push_back(*level);
+    begin = end + 1;
+  }
+  return "share of targets" + (levels.empty() ? "" : ", " + wanted_coverage(levels));
+}
+
 }  // namespace
 
 std::string unit_of(const std::string& metric, const RunRecord& run) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 17> fixed = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 16> fixed = {
       {{"accuracy", "share of answers"},
        {"balanced_accuracy", "share of answers"},
        {"mark_error", "share of events"},
        {"published_mark_error", "share of events"},
-       {"coverage", "share of targets"},
        {"esr", "share of the signal's power"},
        {"pre_emphasis_esr", "share of the signal's power"},
        {"cross_entropy", "nats"},
@@ -71,6 +86,7 @@ std::string unit_of(const std::string& metric, const RunRecord& run) {
   const auto found = std::find_if(fixed.begin(), fixed.end(), [&](const auto& pair) { return pair.first == score; });
   if (found != fixed.end()) return std::string(found->second);
   if (score == "loss") return loss_unit(run);
+  if (score == metric_name(Metric::coverage)) return coverage_unit(run);
   if (!is_error(score) || !has_file_units(run)) return "";
   if (is_scaled(run)) return "scaled";
   return score == "mse" ? of_file_squared : of_file;

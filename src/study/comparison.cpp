@@ -145,6 +145,8 @@ std::string contender_json(const Contender& contender, const std::string& key) {
   const Summary last = summary_of(contender.values(&Outcome::last_test_metric));
   object["last_test_mean"] = last.mean;
   object["last_test_deviation"] = last.count > 1 ? last.deviation : 0;
+  object["baseline_mean"] = summary_of(contender.values(&Outcome::baseline)).mean;
+  object["x_naive_mean"] = summary_of(contender.values(&Outcome::skill)).mean;
   object["updates_mean"] = summary_of(contender.values(&Outcome::updates)).mean;
   object["seconds_mean"] = summary_of(contender.values(&Outcome::seconds)).mean;
   return object.dump();

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/files.h"
+#include "report/findings.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 #include "train/files/result_file.h"
@@ -38,6 +39,8 @@ Outcome read_outcome(const RunDirectory& directory) {
   outcome.test_loss = result.chosen_test("loss");
   outcome.test_metric = result.chosen_test(outcome.metric);
   outcome.last_test_metric = result.number("metrics.test_" + outcome.metric);
+  outcome.baseline = naive_of(result, "test_" + outcome.metric);
+  outcome.skill = skill_of(outcome.test_metric, outcome.baseline, larger_is_better(outcome.metric));
   return outcome;
 }
 

@@ -27,6 +27,8 @@ struct Outcome {
   double test_loss = std::numeric_limits<double>::quiet_NaN();
   double test_metric = std::numeric_limits<double>::quiet_NaN();
   double last_test_metric = std::numeric_limits<double>::quiet_NaN();  // of the last weights
+  double baseline = std::numeric_limits<double>::quiet_NaN();          // of the test split
+  double skill = std::numeric_limits<double>::quiet_NaN();             // skill_of the two
   bool interrupted = false;
 };
 

@@ -1,5 +1,6 @@
 // A forecast as a user meets it: what training says about the file, the tables of evaluate, the pictures of plot.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -63,12 +64,29 @@ TEST_F(ForecastCommand, EvaluateShowsWhatNeedsNoNetBesideIt) {
               1e-12);
 }
 
+TEST_F(ForecastCommand, TablesOfTrainAndCompareShowWhatIsLeftOfTheNaiveError) {
+  train();
+  const nlohmann::json result = nlohmann::json::parse(trained_.out);
+  const std::string skill = fmt::format(
+      "{:.3f}", result.at("best").at("test_mse").get<double>() / result.at("baselines").at("test_mse").get<double>());
+  const Outcome table = run("train wave.toml --quiet --force");
+  expect_has(table.out, {"baseline", "x naive", skill});
+  const Outcome compared = run("compare wave.toml --quiet --learners bptt");
+  expect_has(compared.out, {"baseline", "x naive", skill});
+  const Outcome json = run("compare wave.toml --quiet --learners bptt --json");
+  const nlohmann::json line = nlohmann::json::parse(json.out);
+  EXPECT_EQ(line.at("baseline_mean"), result.at("baselines").at("test_mse"));
+  EXPECT_NEAR(line.at("x_naive_mean").get<double>(), std::stod(skill), 5.1e-4);
+}
+
 TEST_F(ForecastCommand, ABandIsReported) {
   train("--set model.head=quantile --set 'model.levels=[0.1, 0.9]'");
   const nlohmann::json line = nlohmann::json::parse(run("evaluate runs/wave --json").out);
   EXPECT_GT(line.at("pinball"), 0);
   EXPECT_GE(line.at("coverage"), 0);
   EXPECT_LE(line.at("coverage"), 1);
+  EXPECT_NEAR(line.at("coverage_wanted").get<double>(), 0.8, 1e-12);
+  expect_has(run("evaluate runs/wave").out, {" (0.80 wanted)"});
   expect_has(run("list heads").out, {"quantile", "gaussian"});
   const Outcome refused = run("train wave.toml --force --set model.head=quantile --set 'model.levels=[0.9, 0.1]'");
   expect_refusal(refused, "levels must ascend within 0 and 1");

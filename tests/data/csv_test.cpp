@@ -1,11 +1,14 @@
 #include "data/tables/csv.h"
 
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
 
 #include "data/files.h"
+#include "data/tables/csv_records.h"
+#include "data/tables/fields.h"
 
 namespace throughtime {
 namespace {
@@ -43,6 +46,33 @@ TEST(Csv, MissingValuesAreNoNumbersWhereTheyAreAllowed) {
   options.columns = {"b", "a"};
   EXPECT_EQ(shown(read("a,b,c\n1,,x\n,2,y\n", options)), "- 1 2 - ");
   EXPECT_REFUSED(read("a,b\n1,two\n", options), "'two' is no number");
+}
+
+TEST(CsvRecords, AnEmptyLineIsARecordWhereThatIsAsked) {
+  const auto shown = [](const std::string& text) {
+    const auto stream = stream_of(text);
+    CsvRecords records(*stream, ',', EmptyLine::record);
+    std::string all;
+    for (std::vector<std::string_view> fields; records.next(fields);)
+      all += fmt::format("{}:{} ", records.line(), fmt::join(fields, "|"));
+    return all;
+  };
+  EXPECT_EQ(shown("a,b\n\n\r\n1,2\n\n"), "1:a|b 2: 3: 4:1|2 5: ");
+  EXPECT_EQ(shown("\n\"x\n\ny\",1"), "1: 2:x\n\ny|1 ");
+  EXPECT_EQ(shown(""), "");
+}
+
+TEST(Csv, FieldsAreQuotedWhereTheyNeedIt) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field(""), "");
+  for (const std::string text : {"a,b", "say \"so\"", "two\nlines", "\r", "\""}) {
+    const std::string line = csv_field(text) + "," + csv_field(text);
+    const auto stream = stream_of(line);
+    CsvRecords records(*stream, ',');
+    std::vector<std::string_view> fields;
+    ASSERT_TRUE(records.next(fields));
+    EXPECT_EQ(fields, (std::vector<std::string_view>{text, text}));
+  }
 }
 
 TEST(Csv, TellsAHeaderFromData) {

@@ -46,6 +46,25 @@ TEST(Wav, ReadsTwentyFourBitsAndFloats) {
   EXPECT_EQ(read(riff(format(3, 1, 8000, 32) + chunk("data", real))).samples, (Values{0.3f, -1.2f}));
 }
 
+TEST(Wav, ReadsEightBitsAboveTheirSilence) {
+  const std::string bytes = little(128, 1) + little(0, 1) + little(255, 1) + little(192, 1);
+  EXPECT_EQ(read(riff(format(1, 1, 8000, 8) + chunk("data", bytes))).samples, (Values{0, -1, 127.0f / 128, 0.5f}));
+  EXPECT_EQ(read(riff(format(1, 2, 8000, 8) + chunk("data", bytes))).channels, 2);
+}
+
+TEST(Wav, ReadsThirtyTwoBits) {
+  const std::string bytes = little(0x80000000, 4) + little(0x40000000, 4) + little(0, 4) + little(0x7fffffff, 4);
+  EXPECT_EQ(read(riff(format(1, 1, 8000, 32) + chunk("data", bytes))).samples, (Values{-1, 0.5f, 0, 1}));
+}
+
+TEST(Wav, ReadsDoubles) {
+  const std::string bytes =
+      little(std::bit_cast<std::uint64_t>(0.1), 8) + little(std::bit_cast<std::uint64_t>(-2.5), 8);
+  EXPECT_EQ(read(riff(format(3, 1, 8000, 64) + chunk("data", bytes))).samples, (Values{0.1f, -2.5f}));
+  const std::string far = little(std::bit_cast<std::uint64_t>(1e300), 8);
+  EXPECT_REFUSED(read(riff(format(3, 1, 8000, 64) + chunk("data", far))), "is not finite as a 32-bit float");
+}
+
 TEST(Wav, ReadsTheExtensibleFormat) {
   const std::string family = little(0x0000001000000000, 8).substr(0, 6) + std::string("\x80\0\0\xaa\0\x38\x9b\x71", 8);
   const auto extensible = [&](int encoding) {
@@ -78,7 +97,8 @@ TEST(Wav, RefusesWhatItCannotRead) {
   const std::string good = format(1, 2, 8000, 16);
   EXPECT_REFUSED(read("not a sound file"), "[wav] file, byte 0: no WAV file");
   EXPECT_REFUSED(read(riff(chunk("data", half))), "byte 12: the data chunk comes before the format");
-  EXPECT_REFUSED(read(riff(format(1, 1, 8000, 8) + chunk("data", half))), "encoding 1 with 8 bits is not supported");
+  EXPECT_REFUSED(read(riff(format(1, 1, 8000, 12) + chunk("data", half))), "encoding 1 with 12 bits is not supported");
+  EXPECT_REFUSED(read(riff(format(3, 1, 8000, 16) + chunk("data", half))), "encoding 3 with 16 bits is not supported");
   EXPECT_REFUSED(read(riff(format(1, 0, 8000, 16) + chunk("data", half))), "byte 22: there must be at least 1 channel");
   EXPECT_REFUSED(read(riff(format(1, 1, 0, 16) + chunk("data", half))), "an impossible rate of 0");
   EXPECT_REFUSED(read(riff(good + chunk("data", half))), "1 samples are no whole number of frames of 2 channels");

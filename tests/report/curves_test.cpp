@@ -103,6 +103,11 @@ TEST(Units, AreThoseOfTheRun) {
   run.config[1].second = "false";
   EXPECT_EQ(unit_of("validation_mse", run), "units of the file, squared");
   EXPECT_EQ(unit_of("validation_mae", run), "units of the file");
+  EXPECT_EQ(unit_of("test_coverage", run), "share of targets");
+  run.config.push_back({"model.levels", "[0.05, 0.5, 0.95]"});
+  EXPECT_EQ(unit_of("test_coverage", run), "share of targets, 0.90 wanted");
+  run.config.back().second = "[0.001, 0.999]";
+  EXPECT_EQ(unit_of("test_coverage", run), "share of targets, 0.998 wanted");
   run.config[0].second = "add";
   EXPECT_EQ(unit_of("validation_mse", run), "") << "generated numbers have none";
   EXPECT_EQ(unit_of("validation_accuracy", run), "share of answers");

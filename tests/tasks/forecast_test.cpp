@@ -302,5 +302,43 @@ TEST_F(Forecast, RivalsAreOfTheSplit) {
   EXPECT_EQ(make_task(config_, 1)->baseline_text(), "no change since the step before");
 }
 
+TEST_F(Forecast, EveryHorizonHasItsOwnRivals) {
+  config_.season = 7;
+  config_.inputs = {"x"};
+  config_.standardise = false;
+  config_.horizon = {2};
+  const auto alone = make_task(config_, 1);
+  config_.horizon = {0, 2};
+  const auto both = make_task(config_, 1);
+  EXPECT_EQ(both->baseline_text(),
+            "the last value, which the inputs do not have; at horizon 0 the mean of the training part");
+  const std::vector<Rival> rivals = both->rivals(Split::test), later = alone->rivals(Split::test);
+  ASSERT_EQ(rivals.size(), 4u);
+  double mean = 0, squares = 0;
+  for (int t = 0; t < 30; ++t) mean += y_of(t) / 30;
+  for (int t = 45; t < 58; ++t) squares += std::pow(y_of(t) - mean, 2) / 13;
+  for (std::size_t i = 0; i < rivals.size(); ++i) {
+    SCOPED_TRACE(rivals[i].name);
+    EXPECT_EQ(rivals[i].name, later[i].name);
+    EXPECT_EQ(rivals[i].first_scores[1], later[i].first_scores[0]) << "as if the horizon were alone";
+    if (rivals[i].name != "ridge") {
+      EXPECT_NEAR(rivals[i].first_scores[0], squares, 1e-4) << "where no past is seen: the mean";
+    }
+  }
+  EXPECT_EQ(rivals[1].text, "the value a season of 7 steps before; at horizon 0 the mean");
+  EXPECT_EQ(rivals[3].text,
+            "a linear function of the last 7 values of the target; at horizon 0 of the last 7 rows of inputs");
+}
+
+TEST_F(Forecast, NoRivalHasSeenTheRowThatItsChangeEndsWith) {
+  config_.horizon = {1};
+  const double one_step = make_task(config_, 1)->rivals(Split::test).back().scores.front();
+  config_.horizon = {0};
+  config_.difference = true;
+  const std::vector<Rival> rivals = make_task(config_, 1)->rivals(Split::test);
+  ASSERT_EQ(rivals.back().name, "ridge");
+  EXPECT_GT(rivals.back().scores.front(), 0.1 * one_step) << "the change to this row is not known yet";
+}
+
 }  // namespace
 }  // namespace throughtime::testing

@@ -148,8 +148,18 @@ TEST_F(Series, BaselineIsTheLastValue) {
   double sum = 0;
   for (int t = 30; t < 40; ++t) sum += (t - 9.5) * (t - 9.5) + (2 * t + 1 - 20) * (2 * t + 1 - 20);
   EXPECT_NEAR(make_task(config_, 1)->baseline(), sum / 20, 1e-9);
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the mean of the training part; the inputs have the target itself");
+  const std::vector<std::string> notes = make_task(config_, 1)->notes();
+  EXPECT_NE(std::ranges::find(notes,
+                              "at horizon 0 the inputs have what is asked for: a, b; name other columns in "
+                              "task.series.inputs"),
+            notes.end());
+  config_.inputs = {"b", "c"};
+  EXPECT_EQ(make_task(config_, 1)->baseline_text(), "the mean of the training part; the inputs have a target itself");
+  config_.inputs = {"c"};
   EXPECT_EQ(make_task(config_, 1)->baseline_text(),
             "the mean of the training part; at horizon 0 no past target is seen");
+  EXPECT_EQ(make_task(config_, 1)->notes().size(), 1u);
 }
 
 TEST_F(Series, EverySplitHasItsOwnBaseline) {
@@ -216,7 +226,14 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(make_task(wrong, 1), "some.npz:name");
   wrong = config_;
   wrong.horizon = {20};
-  EXPECT_REFUSED(make_task(wrong, 1), "too few for a horizon of 20");
+  EXPECT_REFUSED(make_task(wrong, 1), "too few for a horizon of 20; the longest possible is 19");
+  wrong.horizon = {10};
+  EXPECT_EQ(
+      make_task(wrong, 1)->why_empty(Split::validation),
+      "the validation part has 10 rows, too few for a horizon of 10 (the longest possible is 9; a larger share in "
+      "task.series.splits gives it more)");
+  wrong.horizon = {9};
+  EXPECT_EQ(make_task(wrong, 1)->why_empty(Split::validation), "");
   wrong.horizon = {4};
   wrong.splits = {0.8, 0.1, 0.1};
   const auto notes = make_task(wrong, 1)->notes();

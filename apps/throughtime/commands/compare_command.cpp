@@ -31,6 +31,14 @@ std::string spread_text(const Contender& contender, double Outcome::*field) {
                             : fmt::format("{:.5f} ± {:.5f}", summary.mean, summary.deviation);
 }
 
+/// The same of numbers that may be equal for all seeds; `digits` behind the point.
+std::string even_text(const Contender& contender, double Outcome::*field, int digits) {
+  const Summary summary = summary_of(contender.values(field));
+  if (summary.count == 0) return "";
+  if (!(summary.deviation > 0)) return fmt::format("{:.{}f}", summary.mean, digits);
+  return fmt::format("{:.{}f} ± {:.{}f}", summary.mean, digits, summary.deviation, digits);
+}
+
 /// The test metric is that of the weights that validation chose, where it chose some.
 std::string table_text(const std::vector<Contender>& contenders, const std::string& key) {
   const std::string metric = metric_of(contenders);
@@ -40,6 +48,8 @@ std::string table_text(const std::vector<Contender>& contenders, const std::stri
                {"iterations"},
                {"updates"},
                {"test " + metric},
+               {"baseline"},
+               {"x naive"},
                {"last weights"},
                {"validation " + metric},
                {"train loss"},
@@ -51,7 +61,8 @@ std::string table_text(const std::vector<Contender>& contenders, const std::stri
     table.add_row({contender.name, fmt::format("{}", contender.outcomes.size()),
                    fmt::format("{}", contender.failures()), fmt::format("{}", sample.iterations),
                    fmt::format("{:.0f}", updates.count > 0 ? updates.mean : 0),
-                   spread_text(contender, &Outcome::test_metric), spread_text(contender, &Outcome::last_test_metric),
+                   spread_text(contender, &Outcome::test_metric), even_text(contender, &Outcome::baseline, 5),
+                   even_text(contender, &Outcome::skill, 3), spread_text(contender, &Outcome::last_test_metric),
                    spread_text(contender, &Outcome::validation_metric), spread_text(contender, &Outcome::train_loss),
                    bytes_text(sample.activation_bytes), spread_text(contender, &Outcome::seconds)});
   }

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "commands/dynamic_command.h"
 #include "data/printable.h"
+#include "tasks/series/forecast_band.h"
 #include "terminal.h"
 #include "train/evaluate/judged.h"
 #include "weight_choice.h"
@@ -67,7 +68,9 @@ void show_scores(const EvaluationRequest& request, const Judged& judged, bool er
   for (std::size_t i = 0; i < judged.evaluation.scores.size(); ++i) {
     const Score& score = judged.evaluation.scores[i];
     const bool known = i < judged.baselines.size();
-    std::vector<std::string> row = {score.name, score_text(score.value), known ? score_text(judged.baselines[i]) : ""};
+    std::string value = score_text(score.value);
+    if (score.name == metric_name(Metric::coverage)) value += fmt::format(" ({})", wanted_coverage(judged.band_levels));
+    std::vector<std::string> row = {score.name, value, known ? score_text(judged.baselines[i]) : ""};
     if (errors) row.push_back(known ? skill_text(score.value, judged.baselines[i]) : "");
     table.add_row(row);
   }

@@ -11,6 +11,8 @@
 #include "commands.h"
 #include "core/files.h"
 #include "stream_answers.h"
+#include "tasks/series/series_table.h"
+#include "tasks/shared_options.h"
 #include "terminal.h"
 #include "throughtime/error.h"
 #include "train/files/run_directory.h"
@@ -37,6 +39,7 @@ struct PredictArguments {
   std::string format;        // of the answers; empty: by the name of the output, as the lines of the input, else csv
   std::string split;         // of the run's own data, in the place of an input
   std::string data;
+  std::string delimiter;  // of tables; empty: that of the training data
   std::vector<std::string> overrides;
   int top = 0;
   WeightChoice weights;
@@ -44,11 +47,11 @@ struct PredictArguments {
   bool piped() const { return input.empty() || input == "-"; }
 };
 
-/// Lines of the input and of the answers are alike where nothing else is said.
+/// Lines of stdin and of the answers are alike where nothing else is said; a file is what its name says.
 StepFormat input_format_of(const PredictArguments& arguments, const RunConfig& config) {
   if (!arguments.input_format.empty()) return choice_of<StepFormat>(arguments.input_format, speaker, "input format");
   const StepFormat alike = arguments.format == name_of(AnswerFormat::jsonl) ? StepFormat::jsonl : StepFormat::csv;
-  return arguments.piped() ? alike : step_format_of(config, arguments.input, alike);
+  return arguments.piped() ? alike : step_format_of(config, arguments.input);
 }
 
 AnswerFormat answer_format_of(const PredictArguments& arguments, StepFormat input) {
@@ -99,7 +102,7 @@ void answer_steps(StepSource& steps, Predictor& predictor,
   Step step;
   for (StepKind kind = steps.next(step); kind != StepKind::end; kind = steps.next(step)) {
     if (kind == StepKind::step) {
-      use(step, predictor.step(step.token, step.reals));
+      use(step, predictor.step(step.token, step.reals, step.levels));
     } else {
       predictor.reset();
       gap();
@@ -176,22 +179,43 @@ void answer_sequences(const PredictArguments& arguments, const LabelledSequences
   });
 }
 
+/// Tables that another program wrote may have another delimiter than those of the training data.
+void use_delimiter(const PredictArguments& arguments, TaskConfig& task) {
+  if (arguments.delimiter.empty()) return;
+  const std::string ending = data_ending_of(arguments.input);
+  if (ending == ".tsv") refuse(speaker, "--delimiter: the fields of a .tsv file lie between tabs");
+  require_delimiter(speaker, "--delimiter", arguments.delimiter);
+  for (std::string* delimiter : {&task.series.delimiter, &task.point_process.delimiter, &task.sequences.delimiter})
+    *delimiter = arguments.delimiter;
+}
+
+void answer(const PredictArguments& arguments, const RunConfig& config, StepFormat input, AnswerFormat format,
+            StepSource& steps, Predictor& predictor) {
+  if (!is_lines(format)) return answer_numbers(arguments, steps, predictor, format);
+  if (input == StepFormat::events && arguments.top == 0)
+    return answer_events(arguments, config, steps, predictor, format);
+  answer_lines(arguments, steps, predictor, format);
+}
+
 void predict_input(const PredictArguments& arguments, bool best) {
   TrainedModel trained(arguments.run, best);
   Predictor predictor(trained);
-  const TaskType& task = find_task(trained.config().task.name);
+  RunConfig config = trained.config();
+  use_delimiter(arguments, config.task);
+  const TaskType& task = find_task(config.task.name);
   if (task.read_sequences != nullptr && !arguments.piped() && arguments.input_format.empty())
-    return answer_sequences(
-        arguments, task.read_sequences(trained.config().task, predictor.input_names(), arguments.input), predictor);
-  const StepFormat input = input_format_of(arguments, trained.config());
+    return answer_sequences(arguments, task.read_sequences(config.task, predictor.input_names(), arguments.input),
+                            predictor);
+  const StepFormat input = input_format_of(arguments, config);
+  if (!arguments.delimiter.empty() && input != StepFormat::csv && input != StepFormat::events)
+    refuse(speaker, "--delimiter is for tables: csv or events, not {}", name_of(input));
   const AnswerFormat format = answer_format_of(arguments, input);
   check_output(arguments, format);
-  const std::unique_ptr<StepSource> steps = open_input(arguments, trained.config(), predictor, input);
+  const std::unique_ptr<StepSource> steps = open_input(arguments, config, predictor, input);
+  predictor.bring_levels(steps->levels());
   if (arguments.piped()) say_weights(arguments.run, best);  // whoever types wants to know it before the answers
-  if (!is_lines(format)) return answer_numbers(arguments, *steps, predictor, format);
-  if (input == StepFormat::events && arguments.top == 0)
-    return answer_events(arguments, trained.config(), *steps, predictor, format);
-  answer_lines(arguments, *steps, predictor, format);
+  answer(arguments, config, input, format, *steps, predictor);
+  if (const std::string note = steps->note(); !note.empty()) tell("{}\n", note);
 }
 
 /// The run's own data: row, truth and forecast of every step that carries a loss.
@@ -245,11 +269,15 @@ void predict_own(const PredictArguments& arguments, bool best) {
 
 void predict(const PredictArguments& arguments) {
   if (RunDirectory(arguments.run).is_stream()) {
-    if (arguments.top > 0 || arguments.weights.asked() || !arguments.split.empty() || !arguments.output.empty())
-      refuse(speaker, "--top, --best, --last, --split and --output are not for runs of throughtime stream");
+    if (arguments.top > 0 || arguments.weights.asked() || !arguments.split.empty() || !arguments.output.empty() ||
+        !arguments.delimiter.empty())
+      refuse(speaker,
+             "--top, --best, --last, --split, --output and --delimiter are not for runs of throughtime stream");
     return predict_stream(arguments.run, arguments.input, arguments.input_format, arguments.format);
   }
   const bool own = !arguments.split.empty();
+  if (own && !arguments.delimiter.empty())
+    refuse(speaker, "--delimiter is for a file, --split reads the run's own data");
   if (!own && (!arguments.data.empty() || !arguments.overrides.empty()))
     refuse(speaker, "--data and --set say where the data of --split lies");
   const bool best = choose_weights(arguments.run, arguments.weights);
@@ -268,6 +296,10 @@ void add_predict_command(CLI::App& app) {
                       "sequences; else lines of stdin");
   command->add_option("--input-format", arguments->input_format,
                       "Of the input: csv, jsonl, text, events, npy, wav or raw; else by the task and the file's name");
+  command
+      ->add_option("--delimiter", arguments->delimiter,
+                   "Between the fields of a table: one character, or tab; else as in training")
+      ->type_name("CHARACTER");
   command->add_option("-o,--output", arguments->output, "File of the answers; else stdout")->type_name("FILE");
   command->add_option("--format", arguments->format,
                       "Of the answers: csv, jsonl, npy or wav; else by the name of the output or as the input's lines");

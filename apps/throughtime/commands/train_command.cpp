@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,6 +45,13 @@ std::string test_text(const RunResult& result, const Evaluation& test) {
                      last && !divergence(result).empty() ? ", diverged" : "");
 }
 
+/// Of the test that counts, where the baseline is of the same split.
+double result_skill(const RunResult& result) {
+  const std::optional<Evaluation>& test = chosen_test(result);
+  if (!test) return std::nan("");
+  return skill_of(test->metric, result.plan.baseline, result.plan.higher_is_better);
+}
+
 /// The test of the weights that validation chose is the result, that of the last ones is beside it.
 std::string summary(const std::vector<RunResult>& results) {
   const bool chosen =
@@ -60,6 +69,9 @@ std::string summary(const std::vector<RunResult>& results) {
                                       {chosen ? "test, best validation" : "test metric"}});
   if (chosen) columns.push_back({"test, last weights"});
   columns.push_back({"baseline"});
+  const bool errors = std::any_of(results.begin(), results.end(),
+                                  [](const RunResult& result) { return std::isfinite(result_skill(result)); });
+  if (errors) columns.push_back({"x naive"});
   Table table(columns);
   for (const RunResult& result : results) {
     const RunPlan& plan = result.plan;
@@ -76,6 +88,7 @@ std::string summary(const std::vector<RunResult>& results) {
     if (chosen) row.push_back(result.best_test ? test_text(result, *result.best_test) : "");
     row.push_back(result.test ? test_text(result, *result.test) : "");
     row.push_back(number_text(plan.baseline));
+    if (errors) row.push_back(std::isfinite(result_skill(result)) ? fmt::format("{:.3f}", result_skill(result)) : "");
     table.add_row(std::move(row));
   }
   const Style style = style_of(STDOUT_FILENO);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "data/numbers.h"
@@ -40,19 +41,22 @@ WavFormat read_format(ByteStream& stream, std::uint32_t size) {
   if (channels == 0) refuse_byte(speaker, stream.name(), where + 2, "there must be at least 1 channel");
   if (rate == 0 || rate > std::numeric_limits<int>::max())
     refuse_byte(speaker, stream.name(), where + 4, "an impossible rate of {} frames a second", rate);
-  if (!(encoding == pcm && (bits == 16 || bits == 24)) && !(encoding == real && bits == 32))
-    refuse_byte(speaker, stream.name(), where,
-                "encoding {} with {} bits is not supported: save it as PCM of 16 or 24 bits or float of 32", encoding,
-                bits);
+  const bool whole = encoding == pcm && (bits == 8 || bits == 16 || bits == 24 || bits == 32);
+  if (!whole && !(encoding == real && (bits == 32 || bits == 64)))
+    refuse_byte(
+        speaker, stream.name(), where,
+        "encoding {} with {} bits is not supported: save it as PCM of 8, 16, 24 or 32 bits or float of 32 or 64",
+        encoding, bits);
   if (frame != channels * bits / 8)
     refuse_byte(speaker, stream.name(), where + 12, "frames must have {} bytes, have {}", channels * bits / 8, frame);
 
   WavFormat format{.channels = static_cast<int>(channels), .rate = static_cast<int>(rate)};
   format.number.bytes = static_cast<int>(bits / 8);
-  if (encoding == pcm) {
-    format.number.kind = NumberFormat::Kind::signed_integer;
-    format.scale = 1.0f / static_cast<float>(1 << (bits - 1));
-  }
+  if (encoding != pcm) return format;
+  const bool from_zero = bits == 8;  // alone among the sizes: silence is 128
+  format.number.kind = from_zero ? NumberFormat::Kind::unsigned_integer : NumberFormat::Kind::signed_integer;
+  format.silence = from_zero ? 128.0f : 0.0f;
+  format.scale = std::ldexp(1.0f, 1 - static_cast<int>(bits));
   return format;
 }
 
@@ -134,7 +138,7 @@ std::vector<float> WavReader::read(std::uint64_t frames) {
     refuse_byte(speaker, stream_.name(), start_, "{} samples are no whole number of frames of {} channels",
                 (stream_.offset() - start_) / elements(format_.number.bytes), channels);
   if (format_.scale != 1)
-    for (float& sample : samples) sample *= format_.scale;
+    for (float& sample : samples) sample = (sample - format_.silence) * format_.scale;
   return samples;
 }
 

@@ -15,7 +15,8 @@ struct WavFormat {
   int channels = 0;
   int rate = 0;  // frames per second
   NumberFormat number = {};
-  float scale = 1;  // of a sample, so that full scale is 1
+  float silence = 0;  // the sample of it
+  float scale = 1;    // of what is above it, so that full scale is 1
 };
 
 /// Reads RIFF audio in blocks, so that a recording of any length needs the memory of one. The stream must outlive it.
@@ -47,7 +48,7 @@ struct Audio {
   std::vector<float> samples;  // [frames, channels]; full scale is -1..1
 };
 
-/// RIFF audio: PCM of 16 or 24 bits, or float of 32.
+/// RIFF audio: PCM of 8, 16, 24 or 32 bits, or float of 32 or 64.
 Audio read_wav(const std::string& path);
 Audio read_wav(ByteStream& stream);
 

@@ -18,16 +18,6 @@ namespace {
 constexpr std::string_view speaker = "csv";
 constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
 
-/// Empty, or one of the words that programs write for a value they do not have.
-bool is_missing(std::string_view text) {
-  if (text.empty()) return true;
-  if (text.size() > 4) return false;
-  std::string lower(text);
-  for (char& letter : lower)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  return lower == "nan" || lower == "na" || lower == "n/a" || lower == "null" || lower == "none";
-}
-
 class TableReader {
  public:
   TableReader(ByteStream& stream, const CsvOptions& options) : records_(stream, options.delimiter), options_(options) {}
@@ -45,8 +35,9 @@ class TableReader {
   }
 
  private:
+  using Fields = std::vector<std::string_view>;
   struct Row {
-    std::vector<std::string_view> fields;
+    Fields fields;
     std::uint64_t line = 0;
     std::vector<std::string> copies;  // what the fields of a row that is kept point to
   };
@@ -74,24 +65,14 @@ class TableReader {
   void read_first_rows() {
     if (!keep_row()) refuse_line(speaker, records_.name(), 1, "the file is empty");
     keep_row();
-    has_header_ = options_.header == HeaderLine::yes || (options_.header == HeaderLine::automatic && first_is_header());
+    has_header_ = options_.header == HeaderLine::yes ||
+                  (options_.header == HeaderLine::automatic &&
+                   names_columns(early_[0].fields, early_.size() > 1 ? early_[1].fields : Fields()));
     const Row& first = early_.front();
     for (std::size_t i = 0; i < first.fields.size(); ++i)
       columns_.push_back({has_header_ ? std::string(trimmed(first.fields[i])) : std::to_string(i)});
     if (has_header_) early_.erase(early_.begin());
     if (early_.empty()) refuse_line(speaker, records_.name(), 1, "there is a header, but no row follows it");
-  }
-
-  bool first_is_header() const {
-    bool any_number = false, text_above_number = false;
-    const std::vector<std::string_view>& first = early_[0].fields;
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      const bool number = number_of(trimmed(first[i])).has_value();
-      any_number = any_number || number;
-      if (number || is_missing(trimmed(first[i])) || early_.size() < 2 || i >= early_[1].fields.size()) continue;
-      text_above_number = text_above_number || number_of(trimmed(early_[1].fields[i]));
-    }
-    return !any_number || text_above_number;
   }
 
   /// The column of that number; as many as there are where `name` is none.

@@ -10,7 +10,8 @@ constexpr std::size_t longest_record = 16 << 20;  // more is a quote that was ne
 
 }  // namespace
 
-CsvRecords::CsvRecords(ByteStream& stream, char delimiter) : stream_(stream), delimiter_(delimiter), block_(1 << 16) {
+CsvRecords::CsvRecords(ByteStream& stream, char delimiter, EmptyLine empty_line)
+    : stream_(stream), delimiter_(delimiter), empty_line_(empty_line), block_(1 << 16) {
   if (delimiter == '"' || delimiter == '\n' || delimiter == '\r')
     refuse(speaker, "the delimiter must be neither a quote nor the end of a line, got {}", excerpt({&delimiter, 1}));
   filled_ = read_up_to(stream_, std::as_writable_bytes(std::span(block_)));
@@ -19,6 +20,7 @@ CsvRecords::CsvRecords(ByteStream& stream, char delimiter) : stream_(stream), de
 
 bool CsvRecords::next(std::vector<std::string_view>& fields) {
   std::uint64_t empty_line = 0;
+  fields.clear();
   while (true) {
     if (peek() == end) return false;
     record_line_ = line_;
@@ -30,10 +32,10 @@ bool CsvRecords::next(std::vector<std::string_view>& fields) {
       ends_.push_back(text_.size());
     }
     if (!text_.empty() || ends_.size() > 1) break;
+    if (empty_line_ == EmptyLine::record) return true;
     if (empty_line == 0) empty_line = record_line_;
   }
   if (empty_line != 0) refuse_line(speaker, name(), empty_line, "the line is empty");
-  fields.clear();
   std::size_t begin = 0;
   for (const std::size_t field_end : ends_) {
     fields.push_back(std::string_view(text_).substr(begin, field_end - begin));

@@ -10,11 +10,14 @@
 
 namespace throughtime {
 
+/// What an empty line is between two rows: a mistake, or a record without fields.
+enum class EmptyLine { refused, record };
+
 /// Cuts a stream into records of fields: quotes, quotes within quotes (doubled), newlines within quotes, LF and CRLF, a
-/// byte-order mark. Empty lines may only stand at the end.
+/// byte-order mark. Empty lines may only stand at the end, unless they are records.
 class CsvRecords {
  public:
-  CsvRecords(ByteStream& stream, char delimiter);
+  CsvRecords(ByteStream& stream, char delimiter, EmptyLine empty_line = EmptyLine::refused);
 
   /// False at the end. The fields are valid until the next call.
   bool next(std::vector<std::string_view>& fields);
@@ -34,6 +37,7 @@ class CsvRecords {
 
   ByteStream& stream_;
   char delimiter_;
+  EmptyLine empty_line_;
   std::vector<char> block_;
   std::size_t at_ = 0, filled_ = 0;
   std::uint64_t line_ = 1, record_line_ = 1;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace throughtime {
 
@@ -15,6 +16,14 @@ inline std::string_view trimmed(std::string_view text) {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return text;
+}
+
+/// A field of a CSV line as it is written: in quotes where it needs them.
+inline std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string field = "\"";
+  for (const char letter : text) field += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+  return field + '"';
 }
 
 /// Whether all of `text` is a number of that type, which `value` then is.
@@ -60,6 +69,30 @@ inline bool has_thousands_separators(std::string_view text) {
     ++groups;
   }
   return groups > 1 || (groups == 1 && separator != ".");
+}
+
+/// Empty, or one of the words that programs write for a value they do not have.
+inline bool is_missing(std::string_view text) {
+  if (text.empty()) return true;
+  if (text.size() > 4) return false;
+  std::string lower(text);
+  for (char& letter : lower)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return lower == "nan" || lower == "na" || lower == "n/a" || lower == "null" || lower == "none";
+}
+
+/// Whether the first row of a table names its columns: it holds no number, or a text above a number of the second one
+/// (empty where there is none).
+inline bool names_columns(const std::vector<std::string_view>& first, const std::vector<std::string_view>& second) {
+  bool any_number = false, text_above_number = false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::string_view text = trimmed(first[i]);
+    const bool number = number_of(text).has_value();
+    any_number = any_number || number;
+    if (number || is_missing(text) || i >= second.size()) continue;
+    text_above_number = text_above_number || number_of(trimmed(second[i]));
+  }
+  return !any_number || text_above_number;
 }
 
 /// "1,5": a number with a comma where its point should be.

@@ -9,18 +9,6 @@
 #include "throughtime/index.h"
 
 namespace throughtime {
-namespace {
-
-constexpr std::size_t absent = static_cast<std::size_t>(-1);
-
-/// Where the last value of a change's column is among the inputs.
-std::size_t base_input(const Standardisation& scales, const ColumnScale& target) {
-  for (std::size_t i = 0; i < scales.inputs.size(); ++i)
-    if (!target.change_of.empty() && scales.inputs[i].column == target.change_of) return i;
-  return absent;
-}
-
-}  // namespace
 
 double normal_quantile(double share) {
   double low = -40, high = 40;
@@ -64,7 +52,13 @@ void write_levels(const ForecastView& view, const ForecastBand& band, Split spli
   for (double& number : out) number = base + scales.deviation * number;
 }
 
-void to_levels(const Model& model, const Standardisation& scales, std::span<const double> reals,
+std::string wanted_coverage(const std::vector<double>& levels) {
+  const double share = levels.back() - levels.front();
+  const bool percents = std::abs(share - std::round(100 * share) / 100) < 1e-9;
+  return percents ? fmt::format("{:.2f} wanted", share) : fmt::format("{:.4g} wanted", share);
+}
+
+void to_levels(const Model& model, const Standardisation& scales, std::span<const double> bases,
                std::span<double> predictions) {
   const std::size_t targets = scales.targets.size();
   if (targets == 0) return;  // classes have no scales
@@ -72,18 +66,17 @@ void to_levels(const Model& model, const Standardisation& scales, std::span<cons
     const ColumnScale& scale = scales.targets[i % targets];
     predictions[i] *= scale.deviation;
     if (model.head().band == HeadBand::deviation && i >= targets) continue;
-    predictions[i] += scale.mean;
-    if (const std::size_t base = base_input(scales, scale); base != absent) predictions[i] += reals[base];
+    predictions[i] += scale.mean + bases[i % targets];
   }
 }
 
-std::vector<std::string> level_names(const Model& model, const Standardisation& scales) {
+std::vector<std::string> level_names(const Model& model, const Standardisation& scales, const ChangeBases& bases) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < elements(model.outputs()); ++i) {
     const ColumnScale& scale = scales.targets[i % scales.targets.size()];
     const std::size_t part = i / scales.targets.size();
     std::string name = scale.column;
-    if (!scale.change_of.empty() && base_input(scales, scale) == absent) name += " change";
+    if (!scale.change_of.empty() && !bases.knows(i % scales.targets.size())) name += " change";
     if (model.head().band == HeadBand::quantiles)
       name += fmt::format(" {:g} %", 100 * model.config().head.levels[part]);
     if (model.head().band == HeadBand::deviation && part == 1) name += " deviation";

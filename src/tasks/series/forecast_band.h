@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "tasks/series/change_bases.h"
 #include "tasks/series/forecast_view.h"
 #include "tasks/series/standardisation.h"
 #include "throughtime/model.h"
@@ -36,14 +37,17 @@ class ForecastBand {
 void write_levels(const ForecastView& view, const ForecastBand& band, Split split, std::int64_t step,
                   std::size_t target, const double* predictions, std::span<double> out);
 
+/// "0.80 wanted": the share of targets that a band of these levels should hold.
+std::string wanted_coverage(const std::vector<double>& levels);
+
 /// The x below which a standard normal number lies with probability `share`, between 0 and 1.
 double normal_quantile(double share);
 
-/// Turns a step's predictions into levels of the recording: undoes the scales, and adds the last value, one of the
-/// step's `reals`, to a change. A change whose column is not among the inputs stays a change.
-void to_levels(const Model& model, const Standardisation& scales, std::span<const double> reals,
+/// Turns a step's predictions into levels of the recording: undoes the scales, and adds to each target what
+/// ChangeBases::take says. A change whose column is not known stays a change.
+void to_levels(const Model& model, const Standardisation& scales, std::span<const double> bases,
                std::span<double> predictions);
-/// The names of those predictions: "OT", "OT 10 %" of a quantile, "OT deviation".
-std::vector<std::string> level_names(const Model& model, const Standardisation& scales);
+/// The names of those predictions: "OT", "OT 10 %" of a quantile, "OT deviation", "OT change" that stays one.
+std::vector<std::string> level_names(const Model& model, const Standardisation& scales, const ChangeBases& bases);
 
 }  // namespace throughtime

@@ -14,7 +14,6 @@
 #include "tasks/shares.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
-#include "throughtime/options.h"
 
 namespace throughtime {
 namespace {
@@ -74,12 +73,14 @@ class SeriesTask final : public ColumnTask, public ForecastView {
     return all;
   }
   std::string baseline_text() const override {
-    const auto seen = [this](const std::string& name) { return std::ranges::count(inputs_.columns, name) > 0; };
-    if (config_.horizon.front() > 0 && !(config_.target_path.empty() && std::ranges::all_of(levels_.columns, seen)))
-      return "the last value, which the inputs do not have";
-    if (config_.horizon.front() > 0) return "the last value";
-    if (config_.difference) return "no change since the step before";
-    return "the mean of the training part; at horizon 0 no past target is seen";
+    const std::size_t seen = seen_targets().size();
+    const std::string later = seen == width() ? "the last value" : "the last value, which the inputs do not have";
+    if (config_.horizon.front() > 0) return later;
+    const std::string now = config_.difference ? "no change since the step before" : "the mean of the training part";
+    if (longest() > 0) return later + "; at horizon 0 " + now;
+    if (config_.difference) return now;
+    if (seen == 0) return now + "; at horizon 0 no past target is seen";
+    return now + (seen == width() ? "; the inputs have the target itself" : "; the inputs have a target itself");
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> lines = {fmt::format("inputs: {}; targets: {}",
@@ -89,17 +90,23 @@ class SeriesTask final : public ColumnTask, public ForecastView {
     if (missing_ > 0)
       lines.push_back(fmt::format("{} missing values are held at the last one{}", missing_,
                                   config_.missing == MissingValues::skip ? "; a missing target has no loss" : ""));
-    for (const Split split : {Split::validation, Split::test}) {
-      const auto part = static_cast<std::size_t>(split);
-      const std::int64_t rows = cuts_[part + 1] - cuts_[part];
-      if (rows > 0 && elements(rows) <= longest())
+    for (const Split split : {Split::validation, Split::test})
+      if (rows_of(split) > 0 && rows_of(split) <= longest())
         lines.push_back(
-            fmt::format("the {} part has {} row{}, too few for a horizon of {}: nothing of it is used; give it a "
-                        "larger share (task.series.splits)",
-                        split_name(split), rows, rows == 1 ? "" : "s", longest()));
-    }
+            fmt::format("{}: nothing of it is used; give it a larger share (task.series.splits)", too_few_rows(split)));
+    if (const std::vector<std::string> seen = seen_targets(); config_.horizon.front() == 0 && !seen.empty())
+      lines.push_back(
+          fmt::format("at horizon 0 the inputs have what is asked for: {}; name other columns in task.series.inputs",
+                      list_of(seen)));
     if (!left_out_.empty()) lines.push_back(fmt::format("columns that are not used: {}", list_of(left_out_)));
     return lines;
+  }
+
+  std::string why_empty(Split split) const override {
+    if (rows_of(split) == 0) return fmt::format("task.series.splits leaves no rows for the {} part", split_name(split));
+    if (rows_of(split) > longest()) return "";
+    return fmt::format("{} (the longest possible is {}; a larger share in task.series.splits gives it more)",
+                       too_few_rows(split), rows_of(split) - 1);
   }
 
   double baseline() const override { return baselines(judged_split()).front(); }
@@ -134,8 +141,22 @@ class SeriesTask final : public ColumnTask, public ForecastView {
   }
 
  private:
-  using MakeForecast = std::function<RivalForecast(const RivalData&, int)>;
-
+  std::size_t rows_of(Split split) const {
+    const auto part = static_cast<std::size_t>(split);
+    return elements(cuts_[part + 1] - cuts_[part]);
+  }
+  std::string too_few_rows(Split split) const {
+    return fmt::format("the {} part has {} row{}, too few for a horizon of {}", split_name(split), rows_of(split),
+                       rows_of(split) == 1 ? "" : "s", longest());
+  }
+  /// Targets that are inputs, too.
+  std::vector<std::string> seen_targets() const {
+    std::vector<std::string> seen;
+    if (!config_.target_path.empty()) return seen;
+    for (const std::string& name : levels_.columns)
+      if (std::ranges::count(inputs_.columns, name) > 0) seen.push_back(name);
+    return seen;
+  }
   std::size_t longest() const { return elements(config_.horizon.back()); }
   std::size_t width() const { return levels_.columns.size(); }
   /// Targets are those of the first horizon, then those of the second, and so on.
@@ -198,8 +219,8 @@ class SeriesTask final : public ColumnTask, public ForecastView {
   void fit() {
     const auto rows = elements(cuts_[1]);
     if (rows <= longest())
-      refuse("series", "{} has {} steps, {} of them to train on: too few for a horizon of {}", config_.path,
-             inputs_.rows, rows, longest());
+      refuse("series", "{} has {} steps, {} of them to train on: too few for a horizon of {}{}", config_.path,
+             inputs_.rows, rows, longest(), rows > 1 ? fmt::format("; the longest possible is {}", rows - 1) : "");
     standardisation_.inputs = fit_scales(inputs_.columns, inputs_.values, rows);
     for (const ColumnScale& scale : fit_scales(known_.columns, known_.values, rows))
       for (const int horizon : config_.horizon)
@@ -283,13 +304,8 @@ class SeriesTask final : public ColumnTask, public ForecastView {
     if (is_missing(later_row, target) || (config_.difference && is_missing(before, target))) silent_steps_[row] = 1;
   }
 
-  RivalForecast naive(const RivalData& data, int horizon) const {
-    return horizon > 0 || config_.difference ? last_value(data, horizon) : training_mean(data);
-  }
-  Rival naive_rival(Split split) const {
-    return rival(split, "naive", baseline_text(),
-                 [this](const RivalData& data, int horizon) { return naive(data, horizon); });
-  }
+  RivalRules rules() const { return {config_.horizon, config_.difference, config_.season}; }
+  Rival naive_rival(Split split) const { return rival(split, "naive", baseline_text(), naive_forecast(rules())); }
   Rival rival(Split split, const std::string& name, const std::string& text, const MakeForecast& make) const;
   /// What a forecast of one target column may look at: its own past.
   RivalData rival_data(const std::vector<std::vector<double>>& columns, std::size_t column) const;
@@ -339,71 +355,14 @@ Rival SeriesTask::rival(Split split, const std::string& name, const std::string&
 }
 
 std::vector<Rival> SeriesTask::rivals(Split split) const {
+  const std::vector<std::vector<double>> inputs = doubled(inputs_);
   std::vector<Rival> all = {naive_rival(split)};
-  const bool sees_past = config_.horizon.front() > 0 || config_.difference;
-  if (config_.season > 0 && sees_past)
-    all.push_back(
-        rival(split, "seasonal", fmt::format("the value a season of {} steps before", config_.season),
-              [this](const RivalData& data, int horizon) { return seasonal_value(data, horizon, config_.season); }));
-  if (sees_past)
-    all.push_back(rival(split, "mean", "the mean of the training part",
-                        [](const RivalData& data, int) { return training_mean(data); }));
-  const std::vector<std::vector<double>> seen = doubled(inputs_);
-  int lags = 0;
-  Rival linear = rival(split, "ridge", "", [&](RivalData data, int horizon) {
-    if (!sees_past) data.seen.assign(seen.begin(), seen.end());
-    lags = ridge_lags(data, horizon);
-    return lags > 0 ? ridge(data, horizon, lags) : naive(data, horizon);
-  });
-  linear.text =
-      fmt::format("a linear function of the last {} {}", lags, sees_past ? "values of the target" : "rows of inputs");
-  if (lags > 0) all.push_back(std::move(linear));
+  for (const SimpleForecast& each : simple_forecasts(rules(), elements(cuts_[1]), {inputs.begin(), inputs.end()}))
+    all.push_back(rival(split, each.name, each.text, each.make));
   return all;
 }
 
 }  // namespace
-
-void describe(SeriesConfig& config, OptionList& list) {
-  const auto not_of_streams = [&] { list.used_by(UserKind::command, {"train"}); };  // they bring rows, without an end
-  list.add("length", config.length, "steps of a window", between(1, 1e7));
-  not_of_streams();
-  list.add("path", config.path, "the recording (.csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw, .bin)");
-  not_of_streams();
-  list.add("inputs", config.inputs, "input columns by name or number; none: all");
-  list.add("target_path", config.target_path, "the recording of the targets; empty: path");
-  not_of_streams();
-  list.add("targets", config.targets, "target columns by name or number; none: the inputs, or all of target_path");
-  list.add("known", config.known,
-           "columns that are known ahead, such as the hour; the model also reads their values at each horizon");
-  not_of_streams();
-  list.add("horizon", config.horizon, "how many steps later the target is; a list, such as [1, 24]: several targets",
-           between(0, 1e9));
-  list.add("difference", config.difference,
-           "predict how much the target changes over the horizon; results are still the target itself");
-  not_of_streams();
-  list.add("missing", config.missing,
-           "what becomes of a missing value. refuse: the file is refused; hold: the last value takes its place; skip: "
-           "so too, and a missing target is not learned from");
-  not_of_streams();
-  list.add("season", config.season,
-           "steps of a season, such as 24 for hours and days, for the seasonal baseline; 0: none", between(0, 1e7));
-  not_of_streams();
-  list.add("pre_emphasis", config.pre_emphasis,
-           "also measure the error-to-signal ratio after the filter y[t] - c y[t - 1], as the metric pre_emphasis_esr; "
-           "this is c, such as 0.95 for sound; 0: off",
-           between(0, 1));
-  not_of_streams();
-  list.add("splits", config.splits, "shares of train, validation, test by time; none: 0.7 0.1 0.2", between(0, 1));
-  not_of_streams();
-  list.add("standardise", config.standardise,
-           "scale columns to mean 0 and standard deviation 1, measured on the training part");
-  list.add("header", config.header, "whether the first line of a CSV file names its columns");
-  list.add("delimiter", config.delimiter, "the character between the fields of a CSV file, or `tab`");
-  list.add("channels", config.channels, "numbers per step of a raw float32 file", between(1, 1e6));
-  list.add("evaluation_columns", config.evaluation_columns,
-           "how many rows an evaluation cuts a part into, to read them side by side; 0: 1", between(0, 65536));
-  not_of_streams();
-}
 
 std::unique_ptr<Task> make_task(const SeriesConfig& config, std::uint64_t seed) {
   return std::make_unique<SeriesTask>(config, seed);
@@ -417,7 +376,8 @@ HeldOut give_back(SeriesConfig& config) {
 ModelNames series_names(const std::string& directory, const Model& model) {
   ModelNames names{.scales = Standardisation::load(directory)};
   names.inputs = columns_of(names.scales->inputs);
-  names.outputs = level_names(model, *names.scales);
+  const ChangeBases bases(*names.scales, {}, names.inputs);
+  names.outputs = level_names(model, *names.scales, bases);
   return names;
 }
 

@@ -1,8 +1,11 @@
 #include "tasks/series/series_rivals.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "throughtime/index.h"
 
@@ -61,7 +64,59 @@ struct LinearForecast {
   }
 };
 
+/// The lags of `ridge` over that many columns.
+int lags_of(std::size_t columns, std::size_t training_rows, int horizon) {
+  columns = std::max<std::size_t>(1, columns);
+  const std::size_t examples = training_rows - std::min(training_rows, elements(horizon));
+  return static_cast<int>(std::min({elements(most_lags), most_features / columns, examples / (4 * columns)}));
+}
+
+/// Reads the past where it is known; else the inputs, the row's own among them.
+MakeForecast linear_forecast(const RivalRules& rules, std::vector<std::span<const double>> inputs) {
+  return [rules, inputs = std::move(inputs)](RivalData data, int horizon) {
+    const bool past = rules.sees_past(horizon);
+    if (!past) data.seen = inputs;
+    const int ahead = past ? std::max(horizon, 1) : horizon;
+    const int lags = ridge_lags(data, ahead);
+    if (lags == 0) return naive_forecast(rules)(data, horizon);
+    return ahead > horizon ? one_row_before(ridge(data, ahead, lags)) : ridge(data, horizon, lags);
+  };
+}
+
 }  // namespace
+
+MakeForecast naive_forecast(const RivalRules& rules) {
+  return [rules](const RivalData& data, int horizon) {
+    return rules.sees_past(horizon) ? last_value(data, horizon) : training_mean(data);
+  };
+}
+
+std::vector<SimpleForecast> simple_forecasts(const RivalRules& rules, std::size_t training_rows,
+                                             const std::vector<std::span<const double>>& inputs) {
+  const bool any_past = rules.sees_past(rules.horizons.back()), all_past = rules.sees_past(rules.horizons.front());
+  std::vector<SimpleForecast> all;
+  if (any_past && rules.season > 0)
+    all.push_back({"seasonal",
+                   fmt::format("the value a season of {} steps before{}", rules.season,
+                               all_past ? "" : "; at horizon 0 the mean"),
+                   [rules](const RivalData& data, int horizon) {
+                     return rules.sees_past(horizon) ? seasonal_value(data, horizon, rules.season)
+                                                     : training_mean(data);
+                   }});
+  if (any_past)
+    all.push_back(
+        {"mean", "the mean of the training part", [](const RivalData& data, int) { return training_mean(data); }});
+  const int past_lags = any_past ? lags_of(1, training_rows, std::max(1, rules.horizons.back())) : 0;
+  const int input_lags = all_past ? 0 : lags_of(inputs.size(), training_rows, 0);
+  std::vector<std::string> read;
+  if (past_lags > 0) read.push_back(fmt::format("the last {} values of the target", past_lags));
+  if (input_lags > 0)
+    read.push_back(fmt::format("{}the last {} rows of inputs", past_lags > 0 ? "at horizon 0 of " : "", input_lags));
+  if (!read.empty())
+    all.push_back(
+        {"ridge", fmt::format("a linear function of {}", fmt::join(read, "; ")), linear_forecast(rules, inputs)});
+  return all;
+}
 
 RivalForecast last_value(const RivalData& data, int horizon) {
   return [level = data.level, horizon](std::size_t t) { return level[horizon > 0 || t == 0 ? t : t - 1]; };
@@ -81,11 +136,11 @@ RivalForecast training_mean(const RivalData& data) {
   return [mean = sum / static_cast<double>(data.training_rows)](std::size_t) { return mean; };
 }
 
-int ridge_lags(const RivalData& data, int horizon) {
-  const std::size_t columns = std::max<std::size_t>(1, data.seen.size());
-  const std::size_t examples = data.training_rows - std::min(data.training_rows, elements(horizon));
-  return static_cast<int>(std::min({elements(most_lags), most_features / columns, examples / (4 * columns)}));
+RivalForecast one_row_before(RivalForecast forecast) {
+  return [forecast = std::move(forecast)](std::size_t t) { return forecast(t - std::min<std::size_t>(t, 1)); };
 }
+
+int ridge_lags(const RivalData& data, int horizon) { return lags_of(data.seen.size(), data.training_rows, horizon); }
 
 RivalForecast ridge(const RivalData& data, int horizon, int lags) {
   LinearForecast linear{.seen = data.seen, .level = data.level, .lags = lags};

@@ -40,6 +40,7 @@ Judged judge(Trainer& trainer, const EvaluationRequest& request) {
   Judged judged{trainer.evaluate(split), trainer.task().baselines(split), trainer.task().rivals(split)};
   if (const ForecastView* forecast = trainer.task().forecast()) {
     judged.targets = forecast->targets();
+    if (const ForecastBand band(trainer.engine().model()); band.any()) judged.band_levels = band.levels();
     for (std::size_t i = 0; i < judged.targets.size(); ++i)
       judged.each.push_back(trainer.evaluator().forecast_scores()->score(trainer.task().metrics().front(), i));
   }
@@ -52,6 +53,7 @@ std::string judged_json(const EvaluationRequest& request, const Judged& judged) 
       {"run", request.run}, {"split", request.split}, {"best", request.best}, {"loss", evaluation.loss}};
   if (const auto iteration = iteration_of_weights(request.run, request.best)) line["iteration"] = *iteration;
   for (const Score& score : evaluation.scores) line[score.name] = score.value;
+  if (!judged.band_levels.empty()) line["coverage_wanted"] = judged.band_levels.back() - judged.band_levels.front();
   line["baseline"] = judged.baselines.front();
   for (std::size_t i = 0; i < judged.baselines.size(); ++i)
     line["baselines"][evaluation.scores[i].name] = judged.baselines[i];

@@ -26,7 +26,8 @@ struct Judged {
   std::vector<double> baselines;  // of the first metrics
   std::vector<Rival> rivals;
   std::vector<ForecastTarget> targets = {};
-  std::vector<double> each = {};  // the first metric of each target
+  std::vector<double> each = {};         // the first metric of each target
+  std::vector<double> band_levels = {};  // of a head with a band
 };
 
 /// The run with its data; refuses a task without that split.

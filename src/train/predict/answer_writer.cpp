@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "data/tables/fields.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
@@ -26,13 +27,6 @@ std::vector<std::size_t> largest(const std::vector<double>& predictions, std::si
 }
 
 }  // namespace
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char letter : text) result += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return result + '"';
-}
 
 AnswerWriter::AnswerWriter(const Predictor& predictor, LineFormat format, int top)
     : predictor_(predictor), format_(format), top_(std::min(elements(top), predictor.output_names().size())) {

@@ -7,9 +7,6 @@
 
 namespace throughtime {
 
-/// A field of a CSV line, in quotes where it needs them.
-std::string csv_field(const std::string& text);
-
 /// Turns predictions into lines: all outputs by name, or the `top` most probable classes (0: all outputs).
 class AnswerWriter {
  public:

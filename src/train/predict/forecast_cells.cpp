@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
+#include "data/tables/fields.h"
 #include "heads/exponential_intensity.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
-#include "train/predict/answer_writer.h"
 
 namespace throughtime {
 namespace {

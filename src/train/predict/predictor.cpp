@@ -1,5 +1,7 @@
 #include "train/predict/predictor.h"
 
+#include <algorithm>
+
 #include "data/printable.h"
 #include "data/tables/fields.h"
 #include "tasks/series/forecast_band.h"
@@ -19,13 +21,39 @@ Predictor::Predictor(TrainedModel& trained)
     : engine_(trained.engine()),
       parameters_(trained.parameters()),
       tape_(engine_.make_tape({.steps = 1, .batch = 1, .keep = Keep::nothing})),
-      names_(model_names(trained.config().task.name, trained.task_directory(), trained.model())) {
+      names_(model_names(trained.config().task.name, trained.task_directory(), trained.model())),
+      horizons_(trained.config().task.series.horizon),
+      inputs_have_targets_(trained.config().task.series.target_path.empty()) {
   const Model& model = engine_.model();
   state_ = engine_.allocate(elements(model.state_size()));
   predictions_ = engine_.allocate(elements(model.outputs()));
   reals_ = model.config().input.reals;
   vocabulary_size_ = model.config().input.vocabulary;
   classifies_ = model.head().target == TargetKind::label_or_distribution;
+  bring_levels({});
+}
+
+std::vector<std::string> Predictor::missing_levels() const {
+  std::vector<std::string> columns;
+  if (!names_.scales || !inputs_have_targets_) return columns;  // a column of that name is another one
+  const auto is_in = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  for (const ColumnScale& target : names_.scales->targets)
+    if (const std::string& column = target.change_of;
+        !column.empty() && !is_in(names_.inputs, column) && !is_in(columns, column))
+      columns.push_back(column);
+  return columns;
+}
+
+void Predictor::bring_levels(const std::vector<std::string>& columns) {
+  if (!names_.scales || names_.scales->targets.empty()) return;
+  std::vector<std::string> seen;
+  if (inputs_have_targets_) seen = names_.inputs;
+  seen.insert(seen.end(), columns.begin(), columns.end());
+  bases_.emplace(*names_.scales, horizons_, seen);
+  if (std::ranges::any_of(names_.scales->targets, [](const ColumnScale& target) { return !target.change_of.empty(); }))
+    names_.outputs = level_names(engine_.model(), *names_.scales, *bases_);
 }
 
 std::int32_t Predictor::token_id(std::string_view text) const {
@@ -54,9 +82,13 @@ void Predictor::require_width(const std::vector<double>& reals) const {
     refuse("predict", "a step has {} number{}, got {}", reals_, reals_ == 1 ? "" : "s", reals.size());
 }
 
-void Predictor::reset() { engine_.fill(state_, 0); }
+void Predictor::reset() {
+  engine_.fill(state_, 0);
+  if (bases_) bases_->reset();
+}
 
-std::vector<double> Predictor::step(std::int32_t token, const std::vector<double>& reals) {
+std::vector<double> Predictor::step(std::int32_t token, const std::vector<double>& reals,
+                                    const std::vector<double>& levels) {
   require_width(reals);
   std::vector<float> values(reals.begin(), reals.end());
   if (names_.scales) apply_scales(names_.scales->inputs, values);
@@ -74,7 +106,7 @@ std::vector<double> Predictor::step(std::int32_t token, const std::vector<double
                   .final_state = state_,
                   .predictions = predictions_});
   std::vector<double> predictions = engine_.Engine::read(predictions_);
-  if (names_.scales) to_levels(engine_.model(), *names_.scales, reals, predictions);
+  if (bases_) to_levels(engine_.model(), *names_.scales, bases_->take(reals, levels), predictions);
   return predictions;
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tasks/model_names.h"
+#include "tasks/series/change_bases.h"
 #include "train/run/trained_model.h"
 
 namespace throughtime {
@@ -34,10 +36,16 @@ class Predictor {
   std::int32_t token_number(std::string_view text) const;
   /// Refuses a step that has not as many reals as the model reads.
   void require_width(const std::vector<double>& reals) const;
+  /// Columns that the model does not read, and to whose levels the changes that it predicts could be added.
+  std::vector<std::string> missing_levels() const;
+  /// From now on each step brings the levels of these of them, in that order: their changes come out as levels.
+  void bring_levels(const std::vector<std::string>& columns);
   /// A new sequence begins: the state is zero.
   void reset();
-  /// One step: the token (-1 where the model reads none) and the reals; returns the predictions [outputs].
-  std::vector<double> step(std::int32_t token, const std::vector<double>& reals);
+  /// One step: the token (-1 where the model reads none), the reals, and the levels that were promised; returns the
+  /// predictions [outputs].
+  std::vector<double> step(std::int32_t token, const std::vector<double>& reals,
+                           const std::vector<double>& levels = {});
 
  private:
   Engine& engine_;
@@ -47,6 +55,9 @@ class Predictor {
   int reals_ = 0, vocabulary_size_ = 0;
   bool classifies_ = false;
   ModelNames names_;
+  std::vector<int> horizons_;         // of a series
+  bool inputs_have_targets_ = false;  // inputs and targets are columns of one file
+  std::optional<ChangeBases> bases_;  // of a series
 };
 
 }  // namespace throughtime

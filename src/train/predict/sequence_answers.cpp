@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "data/tables/fields.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 
@@ -13,13 +14,6 @@ namespace throughtime {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string result = "\"";
-  for (const char letter : text) result += letter == '"' ? std::string("\"\"") : std::string(1, letter);
-  return result + '"';
-}
 
 /// The outputs, the most probable one first.
 std::vector<std::size_t> by_probability(const std::vector<double>& predictions) {

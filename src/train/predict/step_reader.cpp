@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
-#include "core/names.h"
 #include "data/printable.h"
 #include "data/tables/fields.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
+#include "train/predict/column_finder.h"
+#include "train/predict/field_number.h"
 
 namespace throughtime {
 namespace {
@@ -18,14 +20,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* speaker = "predict";
-
-double number(const std::string& text) {
-  const std::optional<double> value = number_of(text);
-  if (!value && has_thousands_separators(text))
-    refuse(speaker, "{} has thousands separators; numbers are written without them, such as 1234.5", excerpt(text));
-  if (!value) refuse(speaker, "{} is not a finite number", excerpt(text));
-  return *value;
-}
 
 /// The fields of a line without the spaces around them; within quotes a delimiter is a letter, and two quotes are one.
 std::vector<std::string> fields_of(const std::string& line, char delimiter) {
@@ -53,10 +47,9 @@ std::vector<std::string> fields_of(const std::string& line, char delimiter) {
 
 bool is_number(const std::string& text) { return number_of(text).has_value(); }
 
-/// The number of a column by the digits that are its name; `count` where it is none of `count` columns.
-std::size_t numbered_column(const std::string& name, std::size_t count) {
-  if (name.empty() || name.size() > 9 || name.find_first_not_of("0123456789") != std::string::npos) return count;
-  return std::min<std::size_t>(std::stoul(name), count);
+/// A line has all that the model reads, each number in a column of its own.
+WantedColumns wanted_of(const Predictor& predictor, const LineOptions& options) {
+  return {.own = predictor.input_names(), .own_count = elements(predictor.reals()), .numbered = options.numbered};
 }
 
 }  // namespace
@@ -67,6 +60,7 @@ bool StepReader::read(const std::string& line, Step& step) {
   try {
     if (!(options_.format == LineFormat::jsonl ? read_json(line, step) : read_csv(line, step))) return false;
     predictor_.require_width(step.reals);
+    hold(step.reals);
     return true;
   } catch (const Json::exception& error) {
     refuse(speaker, "line {}: {}", line_, printable(error.what()));
@@ -85,22 +79,22 @@ bool StepReader::read_csv(const std::string& line, Step& step) {
   const std::vector<std::string> fields = fields_of(line, options_.delimiter);
   if (predictor_.reads_tokens()) {
     step.token = predictor_.token_id(fields.front());
-    for (std::size_t i = 1; i < fields.size(); ++i) step.reals.push_back(number(fields[i]));
+    for (std::size_t i = 1; i < fields.size(); ++i) step.reals.push_back(field_number(fields[i], options_.delimiter));
     return true;
   }
   if (!chosen_ && is_header(fields)) {
     choose_named(fields);
     return false;
   }
-  if (!chosen_) choose_numbered(fields.size());
+  if (!chosen_) choose_numbered(fields);
   for (const std::size_t column : columns_) {
     if (column >= fields.size())
       refuse(speaker, "the line has {} field{}, field {} is needed", fields.size(), fields.size() == 1 ? "" : "s",
              column + 1);
-    step.reals.push_back(number(fields[column]));
+    step.reals.push_back(field_number(fields[column], options_.delimiter));
   }
   if (columns_.empty())
-    for (const std::string& field : fields) step.reals.push_back(number(field));
+    for (const std::string& field : fields) step.reals.push_back(field_number(field, options_.delimiter));
   return true;
 }
 
@@ -115,30 +109,39 @@ bool StepReader::is_header(const std::vector<std::string>& fields) const {
 
 void StepReader::choose_named(const std::vector<std::string>& names) {
   chosen_ = true;
-  for (const std::string& wanted : predictor_.input_names()) {
-    auto place = elements(std::ranges::find(names, wanted) - names.begin());
-    const bool alike = names.size() == elements(predictor_.reals());
-    if (place == names.size() && (options_.numbered || alike)) place = numbered_column(wanted, names.size());
-    if (place == names.size()) {
-      const std::string nearest = nearest_name(wanted, names);
-      refuse(speaker, "there is no column '{}', which the model reads;{} the file has {}", wanted,
-             nearest.empty() ? "" : fmt::format(" did you mean {}?", excerpt(nearest)),
-             excerpt(fmt::format("{}", fmt::join(names, ", "))));
-    }
-    columns_.push_back(place);
-  }
+  for (const std::string& wanted : predictor_.input_names())
+    for (const std::string& known : options_.known)
+      if (wanted.starts_with(known + " +") && std::ranges::find(names, wanted) == names.end())
+        refuse(speaker,
+               "there is no column '{}'. Lines are answered one by one, so each needs '{}' as it will be; a file needs "
+               "'{}' alone",
+               wanted, known, known);
+  columns_ = find_named(wanted_of(predictor_, options_), names, options_.delimiter).places;
 }
 
 /// Without a header: the columns that had these numbers in the training data, where that had no header either.
-void StepReader::choose_numbered(std::size_t fields) {
+void StepReader::choose_numbered(const std::vector<std::string>& fields) {
   chosen_ = true;
-  const std::vector<std::string>& names = predictor_.input_names();
-  if (fields == elements(predictor_.reals())) return;
-  for (const std::string& name : names)
-    if (numbered_column(name, fields) == fields)
-      refuse(speaker, "{} field{}, and no first line that names them; the model reads {}", fields,
-             fields == 1 ? "" : "s", fmt::join(names, ", "));
-  for (const std::string& name : names) columns_.push_back(numbered_column(name, fields));
+  if (fields.size() == elements(predictor_.reals()) || predictor_.input_names().empty()) return;
+  const std::optional<FoundColumns> found = find_numbered(wanted_of(predictor_, options_), fields.size());
+  if (!found)
+    refuse(speaker, "{} field{}, and no first line that names them; the model reads {}{}", fields.size(),
+           fields.size() == 1 ? "" : "s", fmt::join(predictor_.input_names(), ", "),
+           fields.size() == 1 ? delimiter_hint(fields.front(), options_.delimiter) : "");
+  columns_ = found->places;
+}
+
+/// A missing value becomes the last one of its column.
+void StepReader::hold(std::vector<double>& reals) {
+  for (std::size_t i = 0; i < reals.size(); ++i) {
+    if (!std::isnan(reals[i])) continue;
+    const std::vector<std::string>& names = predictor_.input_names();
+    const std::string which = i < names.size() ? fmt::format("column '{}': ", names[i]) : "";
+    if (options_.missing == MissingValues::refuse) refuse(speaker, "{}the value is missing", which);
+    if (last_.empty()) refuse(speaker, "{}the value is missing, and there is none before it", which);
+    reals[i] = last_[i];
+  }
+  if (options_.missing != MissingValues::refuse) last_ = reals;
 }
 
 bool StepReader::read_json(const std::string& line, Step& step) {
@@ -158,6 +161,10 @@ bool StepReader::read_json(const std::string& line, Step& step) {
   }
   for (; next < value.size(); ++next) {
     const Json& entry = value[next];
+    if (entry.is_null()) {
+      step.reals.push_back(std::numeric_limits<double>::quiet_NaN());
+      continue;
+    }
     if (!entry.is_number() || !std::isfinite(entry.get<double>()))
       refuse(speaker, "{} is not a finite number", excerpt(entry.dump()));
     step.reals.push_back(entry.get<double>());

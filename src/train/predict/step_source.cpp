@@ -4,12 +4,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <iterator>
 #include <streambuf>
 #include <utility>
 
 #include "core/files.h"
-#include "data/arrays/wav.h"
 #include "data/tables/point_process.h"
 #include "data/text/text.h"
 #include "tasks/events/event_inputs.h"
@@ -18,11 +17,14 @@
 #include "tasks/text/text_options.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
+#include "train/predict/series_steps.h"
 
 namespace throughtime {
 namespace {
 
 constexpr std::string_view speaker = "predict";
+
+bool is_series(const RunConfig& config) { return config.task.name == "series"; }
 
 /// The bytes of a file, unpacked, for those who read lines.
 class StreamBuffer final : public std::streambuf {
@@ -75,78 +77,6 @@ class LineSteps final : public StepSource {
   bool first_ = true;
 };
 
-/// The columns of a table that a model reads: by name, by number, or all of them where they are as many.
-std::vector<std::size_t> input_columns(const Predictor& predictor, std::size_t columns, const std::string& path) {
-  std::vector<std::size_t> chosen;
-  const std::vector<std::string>& names = predictor.input_names();
-  for (std::size_t column = 0; columns == elements(predictor.reals()) && column < columns; ++column)
-    chosen.push_back(column);
-  if (!chosen.empty()) return chosen;
-  for (const std::string& name : names) {
-    const bool number = !name.empty() && name.size() < 10 && name.find_first_not_of("0123456789") == std::string::npos;
-    if (number && std::stoul(name) < columns) chosen.push_back(std::stoul(name));
-  }
-  if (chosen.empty() || chosen.size() < names.size())
-    refuse(speaker, "{} has {} column{}, the model reads {}", path, columns, columns == 1 ? "" : "s",
-           predictor.reals());
-  return chosen;
-}
-
-void put(std::span<const float> row, const std::vector<std::size_t>& columns, Step& step) {
-  step = {};
-  for (const std::size_t column : columns) step.reals.push_back(row[column]);
-}
-
-/// The rows of a file that is read whole.
-class TableSteps final : public StepSource {
- public:
-  TableSteps(const Predictor& predictor, const std::string& path, const SeriesConfig& config)
-      : table_(read_series(path, config, {})), columns_(input_columns(predictor, table_.columns.size(), path)) {}
-
-  StepKind next(Step& step) override {
-    if (row_ == table_.rows) return StepKind::end;
-    const std::size_t width = table_.columns.size();
-    put(std::span(table_.values).subspan(row_++ * width, width), columns_, step);
-    return StepKind::step;
-  }
-
- private:
-  SeriesTable table_;
-  std::vector<std::size_t> columns_;
-  std::size_t row_ = 0;
-};
-
-/// The frames of a recording, a block of them in memory at a time.
-class AudioSteps final : public StepSource {
- public:
-  AudioSteps(const Predictor& predictor, const std::string& path)
-      : stream_(ByteStream::open(path)),
-        wav_(*stream_),
-        columns_(input_columns(predictor, elements(wav_.channels()), path)) {}
-
-  int rate() const override { return wav_.rate(); }
-  std::optional<std::uint64_t> steps() const override { return wav_.frames(); }
-  StepKind next(Step& step) override {
-    const std::size_t width = elements(wav_.channels());
-    if (at_ == block_.size()) {
-      block_ = wav_.read(block_frames);
-      at_ = 0;
-      if (block_.empty()) return StepKind::end;
-    }
-    put(std::span(block_).subspan(at_, width), columns_, step);
-    at_ += width;
-    return StepKind::step;
-  }
-
- private:
-  static constexpr std::size_t block_frames = 1 << 14;
-  std::unique_ptr<ByteStream> stream_;
-  WavReader wav_;
-  std::vector<std::size_t> columns_;
-  std::vector<float> block_;  // [frames, channels]
-  std::size_t at_ = 0;
-};
-
 /// The tokens of a running text.
 class TextSteps final : public StepSource {
  public:
@@ -197,13 +127,35 @@ class EventSteps final : public StepSource {
   bool announced_ = false;  // that a sequence begins
 };
 
+/// What is read of a recording, as the task of the run reads it.
+SeriesLayout layout_of(const RunConfig& config, const Predictor& predictor) {
+  SeriesLayout layout;
+  const SeriesConfig& series = config.task.series;
+  if (is_series(config)) {
+    layout.wanted.known = series.known;
+    layout.wanted.numbered = !series.inputs.empty();
+    layout.missing = series.missing;
+    std::ranges::copy_if(series.horizon, std::back_inserter(layout.ahead), [](int steps) { return steps > 0; });
+  }
+  layout.wanted.own_count = elements(predictor.reals()) - series.known.size() * layout.ahead.size();
+  layout.wanted.own = predictor.input_names();  // the known ones as they are later stand behind the others
+  if (!layout.wanted.own.empty()) layout.wanted.own.resize(layout.wanted.own_count);
+  layout.wanted.levels = predictor.missing_levels();
+  return layout;
+}
+
 bool holds_numbers(StepFormat format) {
   return format == StepFormat::npy || format == StepFormat::wav || format == StepFormat::raw;
 }
 
 }  // namespace
 
-StepFormat step_format_of(const RunConfig& config, const std::string& path, StepFormat fallback) {
+const std::vector<std::string>& StepSource::levels() const {
+  static const std::vector<std::string> none;
+  return none;
+}
+
+StepFormat step_format_of(const RunConfig& config, const std::string& path) {
   const std::string ending = data_ending_of(path);
   if (ending == ".jsonl" || ending == ".ndjson") return StepFormat::jsonl;
   if (ending == ".npy" || ending == ".npz") return StepFormat::npy;
@@ -211,7 +163,7 @@ StepFormat step_format_of(const RunConfig& config, const std::string& path, Step
   if (ending == ".f32" || ending == ".raw" || ending == ".bin") return StepFormat::raw;
   if (config.task.name == "text") return StepFormat::text;
   if (config.task.name == "point_process") return StepFormat::events;
-  return ending == ".csv" || ending == ".tsv" ? StepFormat::csv : fallback;
+  return StepFormat::csv;
 }
 
 std::unique_ptr<StepSource> line_steps(const Predictor& predictor, std::istream& lines, const LineOptions& options) {
@@ -219,11 +171,14 @@ std::unique_ptr<StepSource> line_steps(const Predictor& predictor, std::istream&
 }
 
 LineOptions line_options(const RunConfig& config, StepFormat format) {
-  const bool series = config.task.name == "series";
-  LineOptions lines{.format = format == StepFormat::jsonl ? LineFormat::jsonl : LineFormat::csv};
-  if (series) lines.header = config.task.series.header;
-  lines.numbered = series && !config.task.series.inputs.empty();
-  if (series) lines.delimiter = delimiter_of("series", config.task.series.delimiter);
+  const SeriesConfig& series = config.task.series;
+  LineOptions lines{.format = format == StepFormat::jsonl ? LineFormat::jsonl : LineFormat::csv,
+                    .delimiter = delimiter_of("series", series.delimiter)};
+  if (!is_series(config)) return lines;
+  lines.header = series.header;
+  lines.numbered = !series.inputs.empty();
+  lines.missing = series.missing;
+  lines.known = series.known;
   return lines;
 }
 
@@ -234,22 +189,28 @@ std::unique_ptr<StepSource> open_steps(const RunConfig& config, const Predictor&
     refuse(speaker, "cannot read {}: {}", file, trouble);
   if (holds_numbers(format) && predictor.reads_tokens())
     refuse(speaker, "{} holds numbers, and the model reads tokens: give it text, or one token per line", path);
+  const SeriesLayout layout = layout_of(config, predictor);
+  const auto recorded = [&](std::unique_ptr<RowSource> rows) -> std::unique_ptr<StepSource> {
+    return std::make_unique<SeriesSteps>(std::move(rows), layout);
+  };
+  LineOptions lines = line_options(config, format);
+  if (data_ending_of(path) == ".tsv") lines.delimiter = '\t';
   switch (format) {
     case StepFormat::csv:
+      if (is_series(config)) return recorded(csv_rows(layout.wanted, path, lines));
+      break;
     case StepFormat::jsonl:
       break;
     case StepFormat::text:
       return std::make_unique<TextSteps>(predictor, path, text_options(config.task.text));
     case StepFormat::wav:
-      return std::make_unique<AudioSteps>(predictor, path);
+      return recorded(audio_rows(layout.wanted, path));
     case StepFormat::npy:
     case StepFormat::raw:
-      return std::make_unique<TableSteps>(predictor, path, config.task.series);
+      return recorded(array_rows(layout.wanted, path, config.task.series));
     case StepFormat::events:
       return std::make_unique<EventSteps>(predictor, path, config.task.point_process);
   }
-  LineOptions lines = line_options(config, format);
-  if (data_ending_of(path) == ".tsv") lines.delimiter = '\t';
   return std::make_unique<LineSteps>(predictor, path, lines);
 }
 

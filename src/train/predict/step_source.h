@@ -27,11 +27,15 @@ class StepSource {
   virtual int rate() const { return 0; }
   /// Steps that there are, where that is known before they are read.
   virtual std::optional<std::uint64_t> steps() const { return std::nullopt; }
+  /// The columns whose levels each step brings beside what the model reads (Step::levels).
+  virtual const std::vector<std::string>& levels() const;
+  /// What whoever gave the input should know when all of it is read; empty: nothing.
+  virtual std::string note() const { return ""; }
 };
 
-/// The format of a file by the task of the run and by its name: `wave.npy`, `arrays.npz:name`, `in.wav`, packed or not.
-/// `fallback`: of a name that tells nothing.
-StepFormat step_format_of(const RunConfig& config, const std::string& path, StepFormat fallback);
+/// The format of a file by the task of the run and by its name: `wave.npy`, `arrays.npz:name`, `in.wav`, packed or not;
+/// csv where neither tells.
+StepFormat step_format_of(const RunConfig& config, const std::string& path);
 
 /// Opens a file for the model of a run, with the options of its task (columns, delimiter, header, channels, what a
 /// token is). Refuses what the model cannot read.

@@ -36,9 +36,11 @@ bool judged_by_accuracy(const Task& task) {
 std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string& directory) {
   std::unique_ptr<Task> task = make_task(config.task, config.train.seed);
   if (!directory.empty()) task->load(directory);
-  if (config.train.evaluate_every > 0 && !task->has(Split::validation))
-    refuse("train", "there is no validation data for train.evaluate_every = {}; set it to 0, or give the task some",
-           config.train.evaluate_every);
+  if (config.train.evaluate_every > 0 && !task->has(Split::validation)) {
+    const std::string why = task->why_empty(Split::validation);
+    refuse("train", "there is no validation data for train.evaluate_every = {}{}; set it to 0, or give the task some",
+           config.train.evaluate_every, why.empty() ? "" : ": " + why);
+  }
   if (config.optimizer.rule.average == Averaging::non_monotone && config.train.evaluate_every == 0)
     refuse("train",
            "optimizer.average = \"non_monotone\" waits for validations that stop improving, and there are none; "

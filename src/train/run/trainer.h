@@ -103,6 +103,13 @@ inline const std::optional<Evaluation>& chosen_test(const RunResult& result) {
   return result.best_test ? result.best_test : result.test;
 }
 
+/// How much of the baseline's error is left: "x naive", less than 1 is better. NaN where the metric is no error, or the
+/// baseline has none.
+inline double skill_of(double metric, double baseline, bool higher_is_better) {
+  const bool ratio = !higher_is_better && baseline > 0 && metric >= 0;
+  return ratio ? metric / baseline : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// Whether the end of a run is no result: an error of a hundred times the naive baseline, or a loss of ten times that
 /// of a guess. Empty: it is one; else what is wrong, for people.
 std::string divergence(const RunResult& result);

@@ -134,6 +134,43 @@ TEST_F(Forecasts, AreThoseOfAPredictorThatReadsTheFile) {
   }
 }
 
+TEST_F(Forecasts, AtHorizonZeroAChangeIsAddedToTheStepBefore) {
+  for (const std::string head : {"", "gaussian"})
+    for (const std::vector<int>& horizon : {std::vector<int>{0}, {0, 3}}) {
+      SCOPED_TRACE(fmt::format("head '{}' horizons {}", head, horizon.size()));
+      RunConfig run = config({head, true, horizon});
+      run.task.series.inputs = {"x"};
+      Observer nobody;
+      train_run(run, nobody, true);
+      const std::unique_ptr<Trainer> trainer = open_run(scratch_ / "run", false);
+      const RunForecast forecast = forecast_of(*trainer, Split::test, 0);
+      TrainedModel trained((scratch_ / "run").string(), false), same((scratch_ / "run").string(), false);
+      Predictor changes(trained), levels(same);
+      EXPECT_EQ(changes.missing_levels(), std::vector<std::string>{"y"});
+      levels.bring_levels({"y"});
+      EXPECT_EQ(changes.output_names()[0], horizon.size() == 1 ? "y change" : "y +0 change");
+      EXPECT_EQ(levels.output_names()[0], horizon.size() == 1 ? "y" : "y +0");
+      for (int sequence = 0; sequence < 2; ++sequence) {
+        changes.reset();
+        levels.reset();
+        for (std::size_t step = 0; step < forecast.targets[0].row.size(); ++step) {
+          const int t = 90 + static_cast<int>(step);
+          const std::vector<double> change = changes.step(-1, {recorded_x(t)});
+          const std::vector<double> level = levels.step(-1, {recorded_x(t)}, {recorded_y(t)});
+          for (std::size_t i = 0; i < horizon.size(); ++i) {
+            const int before = horizon[i] == 0 ? t - 1 : t;
+            EXPECT_NEAR(forecast.targets[i].forecast[step], change[i] + recorded_y(before), 1e-4) << step;
+            // The first step of a sequence knows no step before it.
+            EXPECT_NEAR(level[i], change[i] + recorded_y(step == 0 ? t : before), 1e-4) << step;
+          }
+          if (head == "gaussian") {
+            EXPECT_EQ(level[horizon.size()], change[horizon.size()]) << "a deviation has no level";
+          }
+        }
+      }
+    }
+}
+
 TEST_F(Forecasts, HaveAsManyRowsAsAskedFor) {
   Observer nobody;
   train_run(config({}), nobody);
