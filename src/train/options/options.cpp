@@ -102,6 +102,8 @@ void describe(ModelOptions& config, OptionList& list) {
   list.add("initialise", config.initialise.rule, "rule for the initial weights");
   list.add("initialise_input", config.initialise.input, "rule for the embedding and the encoder");
   list.add("initialise_head", config.initialise.head, "rule for the head, unless its matrix is tied to the embedding");
+  list.add("initialise_output", config.initialise.output,
+           "rule for the head's last layer (uniform: its bias is 0); same: that of the head");
   list.add("initialise_range", config.initialise.range, "weights are drawn between minus and plus this", at_least(0));
   list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::uniform))});
   list.add("recurrent_scale", config.initialise.recurrent_scale, "scale of the recurrent weights", at_least(0));
@@ -246,8 +248,10 @@ std::vector<std::string> meant_keys(const OptionList& list, const std::string& k
 /// Of the whole model and of its parts.
 std::vector<std::string> rules_of(const InitialiseConfig& config) {
   std::vector<std::string> names;
-  for (const PartRule part : {PartRule::same, config.input, config.head})
-    names.emplace_back(name_of(rule_of(part, config.rule)));
+  const InitialiseRule head = rule_of(config.head, config.rule);
+  for (const InitialiseRule rule :
+       {config.rule, rule_of(config.input, config.rule), head, rule_of(config.output, head)})
+    names.emplace_back(name_of(rule));
   return names;
 }
 
