@@ -179,6 +179,9 @@ void describe(TrainOptions& config, OptionList& list) {
   list.add("batch", config.batch, "sequences in a batch", between(1, 65536));
   list.add("evaluate_every", config.evaluate_every, "iterations between validations; 0: only the test at the end",
            at_least(0));
+  list.add("evaluate_epochs", config.evaluate_epochs,
+           "epochs between validations, which are then at their ends, instead of train.evaluate_every; 0: off",
+           at_least(0));
   list.add("evaluate_batches", config.evaluate_batches, "generated tasks: batches of one evaluation", at_least(1));
   list.add_name("best_by", config.best_by,
                 "what validation chooses weights and settings by: the loss, or a metric of the task", BestBy::names());
