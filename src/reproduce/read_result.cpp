@@ -4,29 +4,21 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <variant>
 
 #include "core/files.h"
 #include "core/names.h"
+#include "reproduce/keys.h"
 #include "throughtime/error.h"
 #include "train/options/toml_document.h"
 
 namespace throughtime {
 namespace {
 
-/// One key of a table, declared once: its reading and its documentation come from it.
-template <class Owner>
-struct Key {
-  using Field = std::variant<std::string Owner::*, double Owner::*, int Owner::*, bool Owner::*,
-                             std::vector<std::string> Owner::*, MeasureHow Owner::*, RuleKind Owner::*>;
-  std::string name;
-  Field field;
-  std::string help;
-};
-
 const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
-      {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
+      {"metric", &Measure::metric,
+       "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json, or with measure = \"dynamic\" "
+       "one of a dynamic evaluation (docs/language-models.md)"},
       {"measure", &Measure::how,
        "what is taken of the curve from its first number on: its last value, the mean of its final tenth, the mean of "
        "its end (the last 50 iterations), the mean of all (the area under it), its lowest, its highest, the first "
@@ -51,6 +43,16 @@ const std::vector<Key<ResultSpec>>& result_keys() {
        "why quick scale can decide none of the claims; --all then leaves the result out"},
       {"unlearned", &ResultSpec::unlearned,
        "runs that learned nothing count too: the claims are about costs, or the paper is no better than the baseline"},
+  };
+  return keys;
+}
+
+const std::vector<Key<DynamicSettings>>& dynamic_keys() {
+  static const std::vector<Key<DynamicSettings>> keys = {
+      {"rates", &DynamicSettings::rates, "--rate: the best pair is chosen on validation data, then tested once"},
+      {"decays", &DynamicSettings::decays, "--decay, likewise"},
+      {"segment", &DynamicSettings::segment, "--segment"},
+      {"columns", &DynamicSettings::columns, "--columns"},
   };
   return keys;
 }
@@ -94,92 +96,6 @@ const std::vector<Key<Rule>>& rule_keys() {
       {"trend", &Rule::trend, "the direction of this rule is the direction of the claim"},
   };
   return keys;
-}
-
-struct KeyType {
-  template <class Owner>
-  std::string operator()(std::string Owner::*) const {
-    return "text";
-  }
-  template <class Owner>
-  std::string operator()(double Owner::*) const {
-    return "number";
-  }
-  template <class Owner>
-  std::string operator()(int Owner::*) const {
-    return "integer, at least 1";
-  }
-  template <class Owner>
-  std::string operator()(bool Owner::*) const {
-    return "true or false";
-  }
-  template <class Owner>
-  std::string operator()(std::vector<std::string> Owner::*) const {
-    return "list of texts";
-  }
-  template <class Owner, Choice Enum>
-  std::string operator()(Enum Owner::*) const {
-    return fmt::format("text: {}", fmt::join(all_names<Enum>(), ", "));
-  }
-};
-
-bool convert(const toml::node& node, std::string& out) {
-  if (node.is_string()) out = node.as_string()->get();
-  return node.is_string();
-}
-bool convert(const toml::node& node, double& out) {
-  if (node.is_number()) out = *node.value<double>();
-  return node.is_number();
-}
-bool convert(const toml::node& node, int& out) {
-  out = node.is_integer() ? static_cast<int>(std::clamp<std::int64_t>(node.as_integer()->get(), 0, 1000000)) : 0;
-  return out >= 1;
-}
-bool convert(const toml::node& node, bool& out) {
-  if (node.is_boolean()) out = node.as_boolean()->get();
-  return node.is_boolean();
-}
-bool convert(const toml::node& node, std::vector<std::string>& out) {
-  const toml::array* list = node.as_array();
-  return list != nullptr && std::all_of(list->begin(), list->end(),
-                                        [&](const toml::node& entry) { return convert(entry, out.emplace_back()); });
-}
-
-/// Whether a node is a text; one that is no name of the choice is refused.
-template <Choice Enum>
-bool convert(const toml::node& node, Enum& out, const std::string& where, const std::string& what) {
-  std::string name;
-  if (!convert(node, name)) return false;
-  const std::vector<std::string> known = all_names<Enum>();
-  const auto found = std::find(known.begin(), known.end(), name);
-  if (found == known.end()) refuse_name(where, what, name, known);
-  out = static_cast<Enum>(found - known.begin());
-  return true;
-}
-
-/// Reads one entry into the field of its key; false where no key has that name.
-template <class Owner>
-bool assign(const std::vector<Key<Owner>>& keys, Owner& owner, const std::string& name, const toml::node& node,
-            const std::string& where) {
-  const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<Owner>& one) { return one.name == name; });
-  if (key == keys.end()) return false;
-  const bool fits = std::visit(
-      [&](auto field) {
-        if constexpr (Choice<std::remove_reference_t<decltype(owner.*field)>>)
-          return convert(node, owner.*field, where, name);
-        else
-          return convert(node, owner.*field);
-      },
-      key->field);
-  if (!fits)
-    refuse("config", "{}: {} must be a value of type {}, got {}", where, name, std::visit(KeyType{}, key->field),
-           kind_text(node));
-  return true;
-}
-
-template <class Owner>
-void add_names(const std::vector<Key<Owner>>& keys, std::vector<std::string>& names) {
-  for (const Key<Owner>& key : keys) names.push_back(key.name);
 }
 
 void require_arms(const std::vector<std::string>& given, const ResultSpec& spec, const std::string& where) {
@@ -312,10 +228,24 @@ void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
       refuse_key(where, "[result.sweep]", name, names);
     }
   }
+  if (sweep.measure.how == MeasureHow::dynamic)
+    refuse("config", "{}: a sweep cannot choose by a dynamic evaluation, which looks at test data", place);
   if (sweep.grid.empty() || sweep.measure.metric.empty())
     refuse("config", "{}: [result.sweep] needs a metric and a [result.sweep.grid]", place);
   if (sweep.measure.metric.find("test") != std::string::npos)
     refuse("config", "{}: a sweep by {} chooses on test data", place, sweep.measure.metric);
+}
+
+void read_dynamic(const toml::node& node, DynamicSettings& dynamic, const std::string& file) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: written as [result.dynamic]", at_line(file, node.source()));
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (assign(dynamic_keys(), dynamic, name, value, where)) continue;
+    std::vector<std::string> names;
+    add_names(dynamic_keys(), names);
+    refuse_name(where, "key of [result.dynamic]", name, names);
+  }
 }
 
 /// Everything of the table but its claims, which need the rest.
@@ -329,9 +259,11 @@ void read_entries(const toml::table& table, ResultSpec& spec, const std::string&
         spec.quick.push_back(option + "=" + value_text(*value));
     } else if (name == "sweep") {
       read_sweep(node, spec.sweep, file);
+    } else if (name == "dynamic") {
+      read_dynamic(node, spec.dynamic, file);
     } else if (!assign(result_keys(), spec, name, node, where) &&
                !assign(measure_keys(), spec.measure, name, node, where)) {
-      std::vector<std::string> names = {"quick", "sweep", "claim"};
+      std::vector<std::string> names = {"quick", "sweep", "dynamic", "claim"};
       add_names(result_keys(), names);
       refuse_key(where, "[result]", name, names);
     }
@@ -345,14 +277,6 @@ std::vector<std::string> arm_names(const toml::table& document) {
     for (const toml::node& arm : *arms)
       if (const toml::table* table = arm.as_table()) names.push_back((*table)["name"].value_or(std::string()));
   return names;
-}
-
-template <class Owner>
-std::string keys_table(const std::vector<Key<Owner>>& keys) {
-  std::string text;
-  for (const Key<Owner>& key : keys)
-    text += fmt::format("| `{}` | {} | {} |\n", key.name, std::visit(KeyType{}, key.field), key.help);
-  return text;
 }
 
 }  // namespace
@@ -384,6 +308,8 @@ std::string result_keys_markdown() {
          head + keys_table(sweep_keys()) +
          "| `grid` | table of lists | values of each option: every arm is run with all combinations of those that it "
          "reads and does not keep, and full scale takes the best |\n"
+         "\n`[result.dynamic]`: how the runs behind `measure = \"dynamic\"` are evaluated\n\n" +
+         head + keys_table(dynamic_keys()) +
          "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
          "out):\n\n" +
          head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +

@@ -69,7 +69,7 @@ RunResult train_recorded(RunDirectory& directory, Trainer& trainer, const Record
     return trainer.run(follower, test);
   }
   RunLog log(directory.log());
-  std::filesystem::remove(directory.result());  // of an earlier end
+  for (const auto& of_earlier_end : {directory.result(), directory.dynamic()}) std::filesystem::remove(of_earlier_end);
   try {
     Recorder recorder(directory, trainer, lengths, log);
     RecordedObserver both(recorder, observer);
