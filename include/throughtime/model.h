@@ -145,11 +145,12 @@ constexpr InitialiseRule rule_of(PartRule part, InitialiseRule whole) {
 
 struct InitialiseConfig {
   InitialiseRule rule = InitialiseRule::by_cell;
-  PartRule input = PartRule::same;  // of the embedding and the encoder
-  PartRule head = PartRule::same;   // a matrix that is tied to the embedding belongs to the input
-  double range = 0.1;               // a of uniform(-a, a)
-  double recurrent_scale = 1.0;     // sigma_w of the antisymmetric rule
-  double forget_bias = 0.0;         // added to the forget gate's input bias, where there is one
+  PartRule input = PartRule::same;   // of the embedding and the encoder
+  PartRule head = PartRule::same;    // a matrix that is tied to the embedding belongs to the input
+  PartRule output = PartRule::same;  // of the head's last layer; same: as the rest of the head
+  double range = 0.1;                // a of uniform(-a, a)
+  double recurrent_scale = 1.0;      // sigma_w of the antisymmetric rule
+  double forget_bias = 0.0;          // added to the forget gate's input bias, where there is one
 };
 
 /// Draws the parameters of `model`; a pure function of the configuration and the seed.

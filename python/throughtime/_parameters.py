@@ -21,7 +21,7 @@ _SHORT_STREAM = 10  # and on streams
 _WHOLE = {"batch": 1, "window": 1, "patience": 0}  # and the least that they can be
 _TARGETS = ("auto", "step", "sequence")
 _OF_FIT = ("train.epochs", "train.batch", "train.patience")  # parameters that a stream does not read
-_OF_VALIDATIONS = ("train.best_by", "train.evaluate_every")  # which streams have none of
+_OF_VALIDATIONS = ("train.best_by", "train.evaluate_every", "train.evaluate_epochs")  # which streams have none of
 _OF_SCALES = ("stream.scaling", "stream.scale_memory", "stream.scale_rows")
 _OF_STREAMS = ("stream.anchor", *_OF_SCALES)
 _OF_DIRECTORIES = "run.checkpoint_every"
@@ -204,7 +204,7 @@ class Parameters(OfRiver):
         assignments += [("train.epochs", float(epochs)), ("train.batch", batch), ("train.patience", self.patience),
                         ("task.name", "arrays"), ("task.arrays.length", self.window)]
         usual = {"train.report_every": max(1, per_epoch // 4)}
-        if validated:
+        if validated and "train.evaluate_epochs" not in (self.options or {}):
             usual["train.evaluate_every"] = per_epoch
         return self._with_options(assignments, usual)
 

@@ -93,7 +93,7 @@ int tt_model_diagnose(int64_t model, int64_t data, int32_t positions, int32_t la
     require_or_open("burn_in", burn_in);
     RunConfig config = config_for(*object, data);
     if (config.task.arrays.memory->recording) config.train.batch = 1;  // the longest places to look at
-    config.train.evaluate_every = 0;                                   // there is nothing to validate
+    config.train.evaluate_every = config.train.evaluate_epochs = 0;    // there is nothing to validate
     config.optimizer.rule.average = Averaging::off;                    // nor to wait for validations
     Trainer trainer(config, "", nullptr, [&](const ParameterLayout&, std::vector<double>& parameters) {
       parameters = object->parameters();

@@ -26,7 +26,7 @@ struct Role {
   int gates = 1;
   bool mapped = false;  // belongs to a cell whose recurrent weights are made by a map
   bool tied = false;    // an embedding that is the head's matrix too
-  enum Part { input, recurrent, head } part = recurrent;
+  enum Part { input, recurrent, head, output } part = recurrent;
 
   bool is_bias() const { return kind == linear_bias || kind == recurrent_bias; }
 };
@@ -86,8 +86,12 @@ using Drawing = Draw (*)(const Role&, const InitialiseConfig&);
 constexpr Drawing drawings[] = {by_cell, pytorch, glorot, uniform, sqrt3max, antisymmetric};
 
 Drawing drawing_of(Role::Part part, const InitialiseConfig& config) {
-  const PartRule own = part == Role::input ? config.input : part == Role::head ? config.head : PartRule::same;
-  return drawings[static_cast<std::size_t>(rule_of(own, config.rule))];
+  const InitialiseRule head = rule_of(config.head, config.rule);
+  const InitialiseRule rule = part == Role::input    ? rule_of(config.input, config.rule)
+                              : part == Role::head   ? head
+                              : part == Role::output ? rule_of(config.output, head)
+                                                     : config.rule;
+  return drawings[static_cast<std::size_t>(rule)];
 }
 
 void describe_layer(const Layer& layer, std::vector<Role>& roles) {
@@ -118,7 +122,7 @@ std::vector<Role> describe_blocks(const Model& model) {
   linear(model.head_inner_weight, model.head_inner_bias, Role::head);
   for (std::size_t k = 0; k < model.head_layer_weight.size(); ++k)
     linear(model.head_layer_weight[k], model.head_layer_bias[k], Role::head);
-  linear(model.head_weight, model.head_bias, Role::head);
+  linear(model.head_weight, model.head_bias, Role::output);
   if (model.head_constants >= 0)
     roles[model.head_constants] = {.kind = Role::constant, .rows = 1, .columns = 1, .part = Role::head};
 

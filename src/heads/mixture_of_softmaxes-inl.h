@@ -69,10 +69,11 @@ struct MixtureOfSoftmaxes {
     const Experts experts(row.scratch, row.layers->branches);
     const std::size_t count = elements(row.outputs);
     measure<N>(row, experts);
+    take_shares_out_of_logarithms(experts, row.layers->branches);
     for (std::size_t at = 0; at < count; at += Access<N>::count()) {
       N sum(0.0);
       for (int e = 0; e < row.layers->branches; ++e)
-        sum += N(std::exp(experts.share[e])) * exponential(relative<N>(row, experts, e, at));
+        sum += N(experts.share[e]) * exponential(relative<N>(row, experts, e, at));
       store_part(sum, predictions + at, count - at);
     }
   }
@@ -96,6 +97,11 @@ struct MixtureOfSoftmaxes {
   /// log(p + epsilon) of log p.
   static THROUGHTIME_INLINE double counted(const HeadLayers& layers, double log_p) {
     return layers.epsilon > 0 ? log_add(log_p, std::log(layers.epsilon)) : log_p;
+  }
+
+  /// Once per expert: a row has thousands of outputs that need them. Shares are no logarithms after it.
+  static THROUGHTIME_INLINE void take_shares_out_of_logarithms(const Experts& experts, int count) {
+    for (int e = 0; e < count; ++e) experts.share[e] = std::exp(experts.share[e]);
   }
 
   /// A register of an expert's logits relative to its largest one.
@@ -153,7 +159,7 @@ struct MixtureOfSoftmaxes {
       store_part(factor * load_part(z + at, count - at, Real(0)), z + at, count - at);
   }
 
-  /// Of rows that hold exp(logit - top).
+  /// Of rows that hold exp(logit - top). Takes the shares out of their logarithms.
   template <class N, class Real>
   static THROUGHTIME_INLINE std::int32_t most_likely(const LayeredRow<Real>& row, const Experts& experts) {
     constexpr std::size_t most_lanes = 64;
@@ -161,11 +167,12 @@ struct MixtureOfSoftmaxes {
     const std::size_t count = elements(row.outputs);
     std::size_t best = 0;
     Real largest = -1;
+    take_shares_out_of_logarithms(experts, row.layers->branches);
     for (std::size_t at = 0; at < count; at += Access<N>::count()) {
       const std::size_t left = count - at;
       N sum(0.0);
       for (int e = 0; e < row.layers->branches; ++e)
-        sum += N(std::exp(experts.share[e])) * load_part(row.z + elements(e) * row.z_stride + at, left, Real(0));
+        sum += N(experts.share[e]) * load_part(row.z + elements(e) * row.z_stride + at, left, Real(0));
       if (!(largest_of(sum) > largest)) continue;
       store_part(sum, lanes, left);
       for (std::size_t i = 0; i < Access<N>::count() && i < left; ++i)

@@ -71,6 +71,12 @@ std::size_t count_sweep_runs(const ResultSpec& spec) {
   return runs;
 }
 
+/// Of validations; 0: there are none.
+double iterations_between(const TrainOptions& train, const RunExtent& extent) {
+  return train.evaluate_every > 0 ? static_cast<double>(train.evaluate_every)
+                                  : static_cast<double>(train.evaluate_epochs) * extent.iterations_per_epoch;
+}
+
 }  // namespace
 
 RunConfig CostEstimator::config_of(const ResultSpec& spec, const std::string& arm, Scale scale) const {
@@ -88,8 +94,8 @@ CostEstimator::Amount CostEstimator::amount_of(const RunConfig& config) {
   amount.work = extent.products * extent.steps * extent.batch;
   amount.iterations = static_cast<double>(extent.iterations);
   amount.evaluations = 1;
-  if (config.train.evaluate_every > 0)
-    amount.evaluations += amount.iterations / static_cast<double>(config.train.evaluate_every);
+  if (const double between = iterations_between(config.train, extent); between > 0)
+    amount.evaluations += amount.iterations / between;
   return amount;
 }
 
@@ -99,7 +105,7 @@ CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config, bool evalu
   const EngineClock clock(config.run.engine);
   const double work = amount_of(config).work, start = clock.seconds();
   RunConfig alone = config;
-  alone.train.evaluate_every = 0;
+  alone.train.evaluate_every = alone.train.evaluate_epochs = 0;
   alone.optimizer.rule.average = Averaging::off;  // it may wait for validations
   Trainer trainer(alone);
   trainer.engine().finish();
@@ -109,7 +115,7 @@ CostEstimator::Rates CostEstimator::rates_of(const RunConfig& config, bool evalu
   const double trained = clock.seconds();
   const auto [evaluation, unknown] = evaluations_.try_emplace(key_of(config, false));
   if (unknown && evaluates) {
-    trainer.evaluate(config.train.evaluate_every > 0 ? Split::validation : Split::test);
+    trainer.evaluate(config.train.validates() ? Split::validation : Split::test);
     trainer.engine().finish();
     evaluation->second = clock.seconds() - trained;
   }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "report/statistics.h"
+#include "reproduce/dynamic_runs.h"
 #include "reproduce/result.h"
 
 namespace throughtime {
@@ -97,6 +98,7 @@ double measure_curve(const Measure& measure, const Series& series) {
     case MeasureHow::relapses:
       return count_relapses(y, measure.level);
     case MeasureHow::result:
+    case MeasureHow::dynamic:
       break;
   }
   return nan;
@@ -107,6 +109,7 @@ double measure_curve(const Measure& measure, const Series& series) {
 double measure_run(const Measure& measure, const RunRecord& run) {
   if (!run.finished) return nan;
   if (measure.how == MeasureHow::result) return run.result.number(measure.metric);
+  if (measure.how == MeasureHow::dynamic) return dynamic_number(run.directory, measure.metric);
   const auto found = run.series.find(measure.metric);
   if (found == run.series.end()) return nan;
   const Series series = from_first_number(found->second);

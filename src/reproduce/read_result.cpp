@@ -18,7 +18,9 @@ using namespace table_keys;
 
 const std::vector<Key<Measure>>& measure_keys() {
   static const std::vector<Key<Measure>> keys = {
-      {"metric", &Measure::metric, "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json"},
+      {"metric", &Measure::metric,
+       "a curve of metrics.jsonl, or with measure = \"result\" a number of result.json, or with measure = \"dynamic\" "
+       "one of a dynamic evaluation (docs/language-models.md)"},
       {"measure", &Measure::how,
        "what is taken of the curve, from its first number on. last: its last value. final: the mean of its last tenth. "
        "median: the median of that tenth, where one without bound is larger than every number. end: the mean of its last "
@@ -26,7 +28,7 @@ const std::vector<Key<Measure>>& measure_keys() {
        "iteration that reaches the level (\"not reached\" where none does). share: the share of the values after the "
        "first that are at or below the level. rise: from the first tenth to the final one. decay: the final tenth over "
        "the highest. relapses: how often it is above ten times the level after it was at or below the level. result: a "
-       "number of result.json"},
+       "number of result.json. dynamic: one of a dynamic evaluation"},
       {"level", &Measure::level, "measure = reach, share or relapses: that level"},
   };
   return keys;
@@ -45,6 +47,16 @@ const std::vector<Key<ResultSpec>>& result_keys() {
        "why quick scale can decide none of the claims; --all then leaves the result out"},
       {"unlearned", &ResultSpec::unlearned,
        "runs that learned nothing count too: the claims are about costs, or the paper is no better than the baseline"},
+  };
+  return keys;
+}
+
+const std::vector<Key<DynamicSettings>>& dynamic_keys() {
+  static const std::vector<Key<DynamicSettings>> keys = {
+      {"rates", &DynamicSettings::rates, "--rate: the best pair is chosen on validation data, then tested once"},
+      {"decays", &DynamicSettings::decays, "--decay, likewise"},
+      {"segment", &DynamicSettings::segment, "--segment"},
+      {"columns", &DynamicSettings::columns, "--columns"},
   };
   return keys;
 }
@@ -260,11 +272,25 @@ void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
       refuse_key(where, "[result.sweep]", name, names);
     }
   }
+  if (sweep.measure.how == MeasureHow::dynamic)
+    refuse("config", "{}: a sweep cannot choose by a dynamic evaluation, which looks at test data", place);
   if (sweep.grid.empty() || sweep.measure.metric.empty())
     refuse("config", "{}: [result.sweep] needs a metric and a [result.sweep.grid]", place);
   if (sweep.measure.metric.find("test") != std::string::npos)
     refuse("config", "{}: a sweep by {} chooses on test data", place, sweep.measure.metric);
   require_known_options(sweep, place);
+}
+
+void read_dynamic(const toml::node& node, DynamicSettings& dynamic, const std::string& file) {
+  const toml::table* table = node.as_table();
+  if (table == nullptr) refuse("config", "{}: written as [result.dynamic]", at_line(file, node.source()));
+  for (const auto& [key, value] : *table) {
+    const std::string name(key.str()), where = at_line(file, key.source());
+    if (assign(dynamic_keys(), dynamic, name, value, where)) continue;
+    std::vector<std::string> names;
+    add_names(dynamic_keys(), names);
+    refuse_name(where, "key of [result.dynamic]", name, names);
+  }
 }
 
 /// Everything of the table but its claims, which need the rest.
@@ -278,9 +304,11 @@ void read_entries(const toml::table& table, ResultSpec& spec, const std::string&
         spec.quick.push_back(option + "=" + value_text(*value));
     } else if (name == "sweep") {
       read_sweep(node, spec.sweep, file);
+    } else if (name == "dynamic") {
+      read_dynamic(node, spec.dynamic, file);
     } else if (!assign(result_keys(), spec, name, node, where) &&
                !assign(measure_keys(), spec.measure, name, node, where)) {
-      std::vector<std::string> names = {"quick", "sweep", "claim"};
+      std::vector<std::string> names = {"quick", "sweep", "dynamic", "claim"};
       add_names(result_keys(), names);
       refuse_key(where, "[result]", name, names);
     }
@@ -328,6 +356,8 @@ std::string result_keys_markdown() {
          "\n`[[result.sweep.instead]]`: other values for some arms\n\n" +
          head + keys_table(case_keys()) +
          "| `grid` | table of lists | the values of these arms for options of the grid |\n"
+         "\n`[result.dynamic]`: how the runs behind `measure = \"dynamic\"` are evaluated\n\n" +
+         head + keys_table(dynamic_keys()) +
          "\n`[[result.claim]]`, which also has `metric`, `measure` and `level` (those of `[result]` where left "
          "out):\n\n" +
          head + keys_table(claim_keys()) + "| `values` | table of numbers | the paper's, by arm |\n" +

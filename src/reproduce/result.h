@@ -8,6 +8,7 @@
 #include "report/runs.h"
 #include "reproduce/sweep.h"
 #include "reproduce/verdict.h"
+#include "train/evaluate/dynamic_evaluation.h"
 
 namespace throughtime {
 
@@ -26,6 +27,13 @@ struct Claim {
   std::vector<std::string> shown_arms() const;
 };
 
+/// `[result.dynamic]`: how runs are evaluated while they go on learning, for claims that are about that.
+struct DynamicSettings {
+  std::vector<double> rates, decays;  // to choose from on validation data; none: those of evaluate --dynamic --tune
+  int segment = DynamicConfig().segment;
+  int columns = DynamicConfig().columns;
+};
+
 /// The `[result]` of an experiment: a figure or table of a paper.
 struct ResultSpec {
   std::string name;  // "fptt/figure-1": the file below the experiments, without its ending
@@ -40,9 +48,10 @@ struct ResultSpec {
   int quick_seeds = 3;
   std::vector<std::string> quick_arms;  // empty: all
   std::vector<std::string> quick;       // assignments key=value
-  Sweep sweep;                          // of full scale; empty: the settings of the file
-  std::string needs_full;               // why quick scale can decide nothing; empty: it can
-  bool unlearned = false;               // runs that learned nothing count too
+  DynamicSettings dynamic;
+  Sweep sweep;             // of full scale; empty: the settings of the file
+  std::string needs_full;  // why quick scale can decide nothing; empty: it can
+  bool unlearned = false;  // runs that learned nothing count too
   std::vector<Claim> claims;
 
   const std::vector<std::string>& arms_at(Scale scale) const;
@@ -74,8 +83,9 @@ Learned learned_by(const ResultFile& result);
 /// or `highest`, the first iteration at which it is no higher than the level (`reach`; infinite where it never is), the
 /// `share` of its values after the first that are no higher than the level, the `rise` from its first value to its
 /// final tenth, the `decay` from its highest to its final tenth (their ratio), how many `relapses` it has (above ten
-/// times the level after it was no higher than the level), or a number of the `result`. A curve begins at its first
-/// number: what was no estimate yet is no part of it. NaN where the run has no such thing.
+/// times the level after it was no higher than the level), a number of the `result`, or one of its `dynamic`
+/// evaluation. A curve begins at its first number: what was no estimate yet is no part of it. NaN where the run has no
+/// such thing.
 double measure_run(const Measure& measure, const RunRecord& run);
 
 }  // namespace throughtime

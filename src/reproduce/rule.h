@@ -12,10 +12,25 @@
 namespace throughtime {
 
 /// What is taken of a curve, or a number of the result.
-enum class MeasureHow { last, final, median, end, mean, lowest, highest, reach, share, rise, decay, relapses, result };
+enum class MeasureHow {
+  last,
+  final,
+  median,
+  end,
+  mean,
+  lowest,
+  highest,
+  reach,
+  share,
+  rise,
+  decay,
+  relapses,
+  result,
+  dynamic
+};
 constexpr auto names_of(MeasureHow) {
   return choice_names("last", "final", "median", "end", "mean", "lowest", "highest", "reach", "share", "rise", "decay",
-                      "relapses", "result");
+                      "relapses", "result", "dynamic");
 }
 
 /// One number of a run.

@@ -22,7 +22,8 @@ namespace throughtime::table_keys {
 template <class Owner>
 struct Key {
   using Field = std::variant<std::string Owner::*, double Owner::*, int Owner::*, bool Owner::*,
-                             std::vector<std::string> Owner::*, MeasureHow Owner::*, RuleKind Owner::*>;
+                             std::vector<std::string> Owner::*, std::vector<double> Owner::*, MeasureHow Owner::*,
+                             RuleKind Owner::*>;
   std::string name;
   Field field;
   std::string help;
@@ -49,6 +50,10 @@ struct KeyType {
   std::string operator()(std::vector<std::string> Owner::*) const {
     return "list of texts";
   }
+  template <class Owner>
+  std::string operator()(std::vector<double> Owner::*) const {
+    return "list of numbers";
+  }
   template <class Owner, Choice Enum>
   std::string operator()(Enum Owner::*) const {
     return fmt::format("text: {}", fmt::join(all_names<Enum>(), ", "));
@@ -71,7 +76,8 @@ inline bool convert(const toml::node& node, bool& out) {
   if (node.is_boolean()) out = node.as_boolean()->get();
   return node.is_boolean();
 }
-inline bool convert(const toml::node& node, std::vector<std::string>& out) {
+template <class Entry>
+bool convert(const toml::node& node, std::vector<Entry>& out) {
   const toml::array* list = node.as_array();
   return list != nullptr && std::all_of(list->begin(), list->end(),
                                         [&](const toml::node& entry) { return convert(entry, out.emplace_back()); });

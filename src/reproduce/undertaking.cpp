@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "reproduce/claim_curve.h"
 #include "reproduce/claim_tables.h"
+#include "reproduce/dynamic_runs.h"
 #include "study/trials.h"
 #include "throughtime/error.h"
 #include "train/files/run_directory.h"
@@ -100,8 +101,9 @@ std::filesystem::path ReproduceRequest::directory_of(const ResultSpec& spec) con
   return fmt::format("runs/reproduce/{}-{}", spec.name, name_of(scale));
 }
 
-KnownRuns ReproduceRequest::known_runs() const {
-  return KnownRuns((directory.empty() ? std::filesystem::path("runs/reproduce") : directory) / "known");
+KnownRuns ReproduceRequest::known_runs(bool dynamic) const {
+  const std::filesystem::path all = (directory.empty() ? std::filesystem::path("runs/reproduce") : directory) / "known";
+  return KnownRuns(dynamic ? all / "dynamic" : all);
 }
 
 const std::vector<std::string>& chosen_arms(const ResultSpec& spec, const ReproduceRequest& request) {
@@ -139,7 +141,7 @@ Undertaking undertake(const ResultSpec& spec, const ReproduceRequest& request, c
                    .engine = request.engine,
                    .directory = request.directory_of(spec),
                    .chosen = chosen,
-                   .known = request.known_runs()};
+                   .known = request.known_runs(!dynamic_arms(spec, request.scale).empty())};
   task.parts = make_parts(task, request);
   task.jobs = share_cores(task.parts, request.jobs);
   std::set<std::string> seen;
@@ -157,6 +159,7 @@ Reproduction gather(const Undertaking& task, const std::vector<JobEnd>& ends) {
   const std::vector<Measure> measures = task.spec.measures();
   std::vector<RunRecord> begun;
   std::set<std::string> commits;  // that the runs were begun at
+  const std::vector<std::string> evaluated = dynamic_arms(task.spec, task.scale);
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const Part& part = task.parts[i];
     const bool is_run = RunDirectory(part.config.run.directory).is_run();
@@ -166,9 +169,11 @@ Reproduction gather(const Undertaking& task, const std::vector<JobEnd>& ends) {
     if (is_run) begun.push_back(run);
     if (ends[i].interrupted) continue;
     const bool broke = !ends[i].failure.empty();
-    for (const Measure& measure : measures)
+    for (const Measure& measure : measures) {
+      if (measure.how == MeasureHow::dynamic && !holds(evaluated, part.arm)) continue;
       all.stored.values[part.arm][measure.key()].emplace_back(
           part.config.train.seed, broke ? std::numeric_limits<double>::quiet_NaN() : measure_run(measure, run));
+    }
     if (!broke) all.stored.learned[part.arm].push_back(learned_by(run.result));
     commits.insert(find_entry(run.environment, "commit"));
     if (!broke) all.stored.seconds += run.result.number("seconds");

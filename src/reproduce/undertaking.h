@@ -23,8 +23,9 @@ struct ReproduceRequest {
 
   /// Where the runs of a result go.
   std::filesystem::path directory_of(const ResultSpec& spec) const;
-  /// What was run before, for any result.
-  KnownRuns known_runs() const;
+  /// What was run before, for any result. Those of a result with dynamic evaluations are apart: the runs of others have
+  /// none, and no weights any more.
+  KnownRuns known_runs(bool dynamic = false) const;
   /// Assignments key=value that hold for every run.
   std::vector<std::string> circumstances() const;
 };

@@ -76,14 +76,17 @@ class Messenger final : public Observer {
 };
 
 /// A worker's whole life.
-void work(const RunConfig& config, std::size_t job, int pipe, bool keep_checkpoints, Stop& stop) {
+void work(const RunConfig& config, std::size_t job, int pipe, const JobOptions& options, Stop& stop) {
   Message end{.news = News::finished, .job = job};
   try {
     Messenger messenger(pipe, job, stop);
     const Outcome outcome = run_trial(config, messenger, true);
     end.news = outcome.interrupted ? News::stopped : outcome.failure.empty() ? News::finished : News::broke;
     std::strncpy(end.text, outcome.failure.c_str(), sizeof end.text - 1);
-    if (end.news == News::finished && !keep_checkpoints) RunDirectory(outcome.run).checkpoints().clear();
+    if (end.news == News::finished && options.further.left(config) &&
+        !options.further.work(config, [&] { return stop.wanted(); }))
+      end.news = News::stopped;
+    if (end.news == News::finished && !options.keep_checkpoints) RunDirectory(outcome.run).checkpoints().clear();
   } catch (const DeviceFailure& error) {
     stop.fail_device();
     end.news = News::device_failed;
@@ -114,7 +117,7 @@ class Pool {
         workers_(make_workers(configs)) {
     if (pipe(pipe_) != 0) fail("jobs", "cannot make a pipe: {}", std::strerror(errno));
     for (std::size_t i = 0; i < configs.size(); ++i) {
-      const bool done = RunDirectory(run_directory(configs[i])).is_finished();
+      const bool done = RunDirectory(run_directory(configs[i])).is_finished() && !options.further.left(configs[i]);
       shares_[i] = done ? 1 : 0;
       if (!done) waiting_.push_back(i);
     }
@@ -147,7 +150,7 @@ class Pool {
   void start_next() {
     const std::size_t job = waiting_.front();
     waiting_.erase(waiting_.begin());
-    workers_->start(job, [this, job] { work(configs_[job], job, pipe_[1], options_.keep_checkpoints, stop_); });
+    workers_->start(job, [this, job] { work(configs_[job], job, pipe_[1], options_, stop_); });
     lose(job, "ended without a word");  // until it says something
   }
 

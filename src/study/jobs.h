@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,10 +9,20 @@
 
 namespace throughtime {
 
+/// What is done with runs that are finished, each in its own process, before its checkpoints go.
+struct FurtherWork {
+  std::function<bool(const RunConfig&)> done = {};  // or never asked for
+  /// False: it was stopped, and is begun again with the same set.
+  std::function<bool(const RunConfig&, const std::function<bool()>& wants_stop)> work = {};
+
+  bool left(const RunConfig& config) const { return done && !done(config); }
+};
+
 /// How the runs of a set are worked off.
 struct JobOptions {
   int jobs = 1;                  // runs at a time
   bool keep_checkpoints = true;  // of finished runs
+  FurtherWork further = {};
 };
 
 /// How far a set of runs is.

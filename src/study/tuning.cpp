@@ -37,7 +37,7 @@ Trial make_trial(const ConfigFile& file, const TuningRequest& request, const std
   overrides.insert(overrides.end(), point.begin(), point.end());
   Trial trial{fmt::format("{}", fmt::join(point, " ")), directory_name(point),
               file.config(file.one_arm(request.arm), overrides)};
-  if (trial.config.train.evaluate_every == 0)
+  if (!trial.config.train.validates())
     refuse("tune", "trials are compared on validation data: set train.evaluate_every (--set train.evaluate_every=100)");
   const std::string part = "-tune/" + trial.name;
   trial.config.run.directory = run_directory(trial.config) + part;
@@ -136,7 +136,7 @@ FinalRun final_run(const Trial& best, const TuningRequest& request) {
   TrainOptions& train = last.config.train;
   train.iterations = best.outcome.best_iteration;
   train.epochs = 0;
-  train.evaluate_every = 0;
+  train.evaluate_every = train.evaluate_epochs = 0;
   train.patience = 0;
   train.best_by = BestBy::loss;
   last.data = fmt::format("training and validation data, {} iterations, which were best", train.iterations);

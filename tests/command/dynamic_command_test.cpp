@@ -95,5 +95,26 @@ TEST_F(DynamicEvaluate, RefusesInOneLine) {
   expect_refusal(run("evaluate runs/tiny --dynamic"), "this task is generated");
 }
 
+/// A recording whose training part has no target: nothing could be learned from on the way.
+TEST_F(DynamicEvaluate, RefusesTrainingDataWithoutATarget) {
+  const auto write = [&](bool known) {
+    std::string rows = "y,z\n";
+    for (int i = 0; i < 200; ++i)
+      rows += std::to_string(i % 7) + "," + (known || i > 160 ? std::to_string(i % 3) : "") + "\n";
+    write_text(path("rows.csv"), rows);
+  };
+  write(true);
+  config_file(
+      "[task]\nname = \"series\"\n[task.series]\npath = \"rows.csv\"\nlength = 10\ninputs = [\"y\"]\ntargets = "
+      "[\"z\"]\nmissing = \"skip\"\n[model]\nhidden = 4\n[train]\niterations = 3\nbatch = 2\n",
+      "rows");
+  const Outcome trained = run("train --quiet rows.toml");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  ASSERT_EQ(run("evaluate runs/rows --dynamic --columns 2").code, 0);
+  write(false);
+  expect_refusal(run("evaluate runs/rows --dynamic --columns 2"),
+                 "the training data has no loss, so --dynamic has nothing to learn from");
+}
+
 }  // namespace
 }  // namespace throughtime

@@ -143,6 +143,23 @@ TEST(InitialiseParts, ATiedMatrixBelongsToTheInput) {
   expect_zero(drawn.block("head.bias"));
 }
 
+/// As AWD-LSTM and the mixture of softmaxes begin: a decoder without a bias, everything else by PyTorch's rule.
+TEST(InitialiseParts, TheOutputLayerAloneMayBeginWithoutABias) {
+  ModelConfig mixture = tied();
+  mixture.head.name = "mixture_of_softmaxes";
+  mixture.head.experts = 3;
+  const Drawn drawn(mixture, {.output = PartRule::uniform}), plain(mixture, {});
+  expect_zero(drawn.block("head.bias"));
+  for (const char* name : {"embedding.weight", "head.prior.weight", "head.latent.weight", "head.latent.bias"})
+    EXPECT_TRUE(std::ranges::equal(drawn.block(name), plain.block(name))) << name;
+
+  const InitialiseConfig config{.head = PartRule::glorot, .output = PartRule::uniform, .range = 0.02};
+  const Drawn layered(everything(), config), glorot(everything(), {.head = PartRule::glorot});
+  expect_uniform(layered.block("head.1.weight"), 0.02);
+  EXPECT_TRUE(std::ranges::equal(layered.block("head.0.weight"), glorot.block("head.0.weight")));
+  expect_uniform(glorot.block("head.1.weight"), std::sqrt(6.0 / (30 + 20)));  // same: the rule of the head
+}
+
 TEST(InitialiseParts, AreNamedAsTheRules) {
   EXPECT_EQ(name_of(PartRule::same), "same");
   for (const std::string& name : all_names<InitialiseRule>()) {

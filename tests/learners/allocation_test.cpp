@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 
 #include "allocations/counted_new.h"
 #include "engine/cuda/cuda_engine.h"
+#include "support/bytes_in_use.h"
 #include "support/random_problem.h"
 #include "support/thread_ranks.h"
 #include "throughtime/learner.h"
@@ -17,12 +17,6 @@
 
 namespace throughtime::testing {
 namespace {
-
-/// Bytes that malloc has handed out: sees the aligned blocks that operator new does not.
-std::size_t bytes_in_use() {
-  const struct mallinfo2 info = mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
 
 struct Arm {
   std::string learner, memory, engine, optimizer, cell;  // memory: of fptt, its form; of target_propagation, its init

@@ -14,6 +14,7 @@
 #include "reproduce/atlas.h"
 #include "reproduce/claim_tables.h"
 #include "reproduce/cost.h"
+#include "reproduce/dynamic_runs.h"
 #include "reproduce/programme.h"
 #include "reproduce/sweep_runs.h"
 #include "reproduce/undertaking.h"
@@ -77,7 +78,8 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   if (!sweep(spec, arguments, chosen)) return false;
   const Undertaking task = undertake(spec, arguments.request, chosen);
   const std::vector<JobEnd> ends =
-      run_shown_jobs(configs_of(task.parts), {.jobs = task.jobs, .keep_checkpoints = arguments.checkpoints},
+      run_shown_jobs(configs_of(task.parts),
+                     {.jobs = task.jobs, .keep_checkpoints = arguments.checkpoints, .further = dynamic_work(task)},
                      fmt::format("{} ({})", spec.name, scale_text(task.scale)), arguments.quiet);
   const Reproduction reproduction = gather(task, ends);
   write_down(task, reproduction);

@@ -19,7 +19,7 @@ struct StreamArguments {
   std::string config;
   std::vector<std::string> overrides;
   std::string arm;
-  std::string resume;
+  std::string resume, from;
   std::string format, on_error;  // empty: as configured
   std::string input = "-";
   std::string output;
@@ -37,10 +37,11 @@ std::unique_ptr<StreamRun> open_run(const StreamArguments& arguments) {
     if (arguments.config.empty()) refuse("stream", "give a configuration file, or --resume RUN");
     if (arguments.previous) refuse("stream", "--previous belongs to --resume RUN");
     return std::make_unique<StreamRun>(load_config(arguments.config, overrides, arguments.arm, "stream"),
-                                       arguments.force);
+                                       arguments.force, arguments.from);
   }
-  if (!arguments.config.empty() || arguments.force || !arguments.arm.empty())
-    refuse("stream", "--resume takes the configuration of the run: no configuration file, --arm or --force beside it");
+  if (!arguments.config.empty() || arguments.force || !arguments.arm.empty() || !arguments.from.empty())
+    refuse("stream",
+           "--resume takes the configuration of the run: no configuration file, --arm, --from or --force beside it");
   return std::make_unique<StreamRun>(arguments.resume, overrides, arguments.previous);
 }
 
@@ -102,6 +103,9 @@ void add_stream_command(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--arm", arguments->arm, "This [[arm]] of the file")->type_name("NAME");
   command->add_option("--resume", arguments->resume, "Go on with the run in this directory")->type_name("RUN");
+  command
+      ->add_option("--from", arguments->from, "Begin with the best weights of this run, whose model has the same shape")
+      ->type_name("RUN");
   command->add_flag("--previous", arguments->previous, "With --resume: from the checkpoint before the last");
   command->add_flag("--force", arguments->force, "Overwrite a run that is there already");
   command->add_option("--format", arguments->format, "Of the rows: csv, jsonl or raw (stream.format)");

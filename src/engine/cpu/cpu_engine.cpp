@@ -39,6 +39,7 @@ class CpuEngine final : public HostEngine<float> {
   }
 
   std::string_view name() const override { return "cpu"; }
+  PackCounts packs() const { return packs_; }
   int threads() const override { return pool_.threads(); }
 
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override {
@@ -83,10 +84,12 @@ class CpuEngine final : public HostEngine<float> {
     if (training && model_.config().dropout.recurrent > 0) masks = window.mask_key;
     if (packed_.buffer != parameters.id || packed_.version != version(parameters)) {
       packed_.pack(model_, values, masks);
+      ++packs_.layers;
       packed_.buffer = parameters.id;
       packed_.version = version(parameters);
     } else if (packed_.masks != masks) {
       packed_.pack_recurrent(model_, values, masks);
+      ++packs_.recurrent;
     }
     if (whole) packed_.pack_beside(model_, values);
     return {model_, packed_, products_, cells_, rows_, head_, values};
@@ -97,6 +100,7 @@ class CpuEngine final : public HostEngine<float> {
   HeadKernels<float> head_;
   std::vector<CellKernels<float>> cells_;
   PackedModel packed_;
+  PackCounts packs_;
   std::vector<RowKernels> rows_;
   RowWindow row_window_;
   GradientCollector collector_;
@@ -210,5 +214,7 @@ std::unique_ptr<Engine> make_cpu_engine(const Model& model, const EngineConfig& 
   obeyed.single_rows = single_rows(config.single_rows);
   return std::make_unique<cpu::CpuEngine>(model, obeyed);
 }
+
+PackCounts pack_counts(const Engine& cpu_engine) { return dynamic_cast<const cpu::CpuEngine&>(cpu_engine).packs(); }
 
 }  // namespace throughtime

@@ -26,11 +26,12 @@ class RunDirectory {
   static constexpr const char* log_name = "log.txt";
   static constexpr const char* environment_name = "environment.json";
   static constexpr const char* result_name = "result.json";
+  static constexpr const char* dynamic_name = "dynamic.json";
   static constexpr const char* task_folder = "task";
   static constexpr const char* checkpoint_folder = "checkpoints";
   /// All files that a run writes there: what may be overwritten. Those in its folders have lists of their own.
   static constexpr const char* names[] = {config_name, metrics_name,     metrics_table_name, events_name,
-                                          log_name,    environment_name, result_name};
+                                          log_name,    environment_name, result_name,        dynamic_name};
 
   std::filesystem::path config() const { return path_ / config_name; }
   std::filesystem::path metrics() const { return path_ / metrics_name; }
@@ -39,6 +40,8 @@ class RunDirectory {
   std::filesystem::path log() const { return path_ / log_name; }
   std::filesystem::path environment() const { return path_ / environment_name; }
   std::filesystem::path result() const { return path_ / result_name; }
+  /// What a finished run gave while it went on learning, where throughtime reproduce asked.
+  std::filesystem::path dynamic() const { return path_ / dynamic_name; }
   std::filesystem::path task() const { return path_ / task_folder; }
   std::filesystem::path columns() const { return task() / "columns.json"; }  // of a stream
   CheckpointStore checkpoints() const { return CheckpointStore(path_ / checkpoint_folder); }

@@ -31,9 +31,14 @@ void require_one_or_each(const std::string& where, const char* key, std::size_t 
 void check_together(const RunConfig& config, const std::string& where) {
   require_one_or_each(where, "model.cell", config.model.cell.size(), config.model.layers);
   require_one_or_each(where, "model.hidden", config.model.hidden.size(), config.model.layers);
-  if (config.train.best_by != TrainOptions().best_by && config.train.evaluate_every == 0)
+  if (config.train.best_by != TrainOptions().best_by && !config.train.validates())
     refuse("config", "{}: train.best_by = \"{}\" needs validations to choose by: set train.evaluate_every, such as 100",
            where, config.train.best_by);
+  if (config.train.evaluate_every > 0 && config.train.evaluate_epochs > 0)
+    refuse(
+        "config",
+        "{}: train.evaluate_every = {} and train.evaluate_epochs = {} both say when to validate; set one of them to 0",
+        where, config.train.evaluate_every, config.train.evaluate_epochs);
 }
 
 /// A run's name is a path below runs/ (FILE/ARM): it must not lead out of there.

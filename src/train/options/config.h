@@ -54,10 +54,13 @@ struct TrainOptions {
   std::uint64_t seed = 1;
   std::int64_t iterations_per_epoch = 1000;
   std::int64_t evaluate_every = 0;
+  std::int64_t evaluate_epochs = 0;  // the same in whole epochs
   int evaluate_batches = 10;
   std::string best_by = "loss";  // what validation chooses by: the loss, or the name of a metric
   int patience = 0;              // validations without improvement that end a run; 0: off
   int report_every = 10;
+
+  bool validates() const { return evaluate_every > 0 || evaluate_epochs > 0; }
 };
 
 struct RunOptions {

@@ -108,6 +108,8 @@ void describe(ModelOptions& config, OptionList& list) {
            "a matrix). default: antisymmetric for the cells of that name, else pytorch");
   list.add("initialise_input", config.initialise.input, "rule for the embedding and the encoder");
   list.add("initialise_head", config.initialise.head, "rule for the head, unless its matrix is tied to the embedding");
+  list.add("initialise_output", config.initialise.output,
+           "rule for the head's last layer (uniform: its bias is 0); same: that of the head");
   list.add("initialise_range", config.initialise.range, "weights are drawn between minus and plus this", at_least(0));
   list.used_by(UserKind::initialise, {std::string(name_of(InitialiseRule::uniform))});
   list.add("recurrent_scale", config.initialise.recurrent_scale, "scale of the recurrent weights", at_least(0));
@@ -189,6 +191,9 @@ void describe(TrainOptions& config, OptionList& list) {
            between(1, 65536));
   list.add("evaluate_every", config.evaluate_every, "iterations between validations; 0: only the test at the end",
            at_least(0));
+  list.add("evaluate_epochs", config.evaluate_epochs,
+           "epochs between validations, which are then at their ends, instead of train.evaluate_every; 0: off",
+           at_least(0));
   list.add("evaluate_batches", config.evaluate_batches, "generated tasks: batches of one evaluation", at_least(1));
   list.add_name("best_by", config.best_by,
                 "what validation chooses weights and settings by: the loss, or a metric of the task", BestBy::names());
@@ -259,8 +264,10 @@ std::vector<std::string> meant_keys(const OptionList& list, const std::string& k
 /// Of the whole model and of its parts.
 std::vector<std::string> rules_of(const InitialiseConfig& config) {
   std::vector<std::string> names;
-  for (const PartRule part : {PartRule::same, config.input, config.head})
-    names.emplace_back(name_of(rule_of(part, config.rule)));
+  const InitialiseRule head = rule_of(config.head, config.rule);
+  for (const InitialiseRule rule :
+       {config.rule, rule_of(config.input, config.rule), head, rule_of(config.output, head)})
+    names.emplace_back(name_of(rule));
   return names;
 }
 

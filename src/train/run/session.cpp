@@ -13,6 +13,7 @@
 #include "train/files/run_directory.h"
 #include "train/run/agreement.h"
 #include "train/run/environment.h"
+#include "train/run/origin.h"
 #include "train/run/recorder.h"
 #include "train/run/trained_model.h"
 
@@ -68,7 +69,7 @@ RunResult train_recorded(RunDirectory& directory, Trainer& trainer, const Record
     return trainer.run(follower, test);
   }
   RunLog log(directory.log());
-  std::filesystem::remove(directory.result());  // of an earlier end
+  for (const auto& of_earlier_end : {directory.result(), directory.dynamic()}) std::filesystem::remove(of_earlier_end);
   try {
     Recorder recorder(directory, trainer, lengths, log);
     RecordedObserver both(recorder, observer);
@@ -118,51 +119,6 @@ ImportShare copy_weights(const TensorFile& weights, const ParameterLayout& layou
   refuse("import", "no tensor of the file belongs to the model, whose parameters are {}", fmt::join(names, ", "));
 }
 
-/// What another run hands over to one that is to be trained further.
-class Origin {
- public:
-  explicit Origin(const std::filesystem::path& run)
-      : run_(run.string()),
-        best_(std::filesystem::exists(RunDirectory(run).checkpoints().best())),
-        model_(run, best_) {}
-
-  /// Where its task saved what belongs to the model; empty: it had another task, or was a stream, which saves none.
-  std::string task_directory(const RunConfig& config) const {
-    return !RunDirectory(run_).is_stream() && model_.config().task.name == config.task.name ? model_.task_directory()
-                                                                                            : "";
-  }
-  FirstParameters first() {
-    return [this](const ParameterLayout& layout, std::vector<double>& parameters) {
-      require_fit(layout);
-      model_.engine().read(model_.parameters(), parameters);
-    };
-  }
-  std::string text() const {
-    return fmt::format("the first weights are the {} ones of {}", best_ ? "best" : "last", run_);
-  }
-
- private:
-  static std::string text_of(const ParameterBlock* block) {
-    return block ? fmt::format("{} [{}]", block->name, fmt::join(block->shape, ", ")) : "nothing more";
-  }
-  /// Refuses another number, order or shape of parameters.
-  void require_fit(const ParameterLayout& wanted) const {
-    const std::vector<ParameterBlock>&theirs = model_.model().parameters().blocks(), &ours = wanted.blocks();
-    for (std::size_t i = 0; i < std::max(theirs.size(), ours.size()); ++i) {
-      const ParameterBlock *there = i < theirs.size() ? &theirs[i] : nullptr,
-                           *here = i < ours.size() ? &ours[i] : nullptr;
-      if (there && here && there->name == here->name && there->shape == here->shape) continue;
-      refuse("train",
-             "the weights of {} do not fit: it has {}, this model has {}; --from needs the same cells and widths", run_,
-             text_of(there), text_of(here));
-    }
-  }
-
-  std::string run_;
-  bool best_;
-  TrainedModel model_;
-};
-
 /// A run that begins with `weights`, over those of a checkpoint where there is one; `share`: how much they filled.
 FirstParameters imported(const TensorFile& weights, ImportShare& share, const TensorFile* checkpoint = nullptr) {
   return [&weights, &share, checkpoint](const ParameterLayout& layout, std::vector<double>& parameters) {
@@ -187,7 +143,7 @@ RunResult train_run(const RunConfig& config, Observer& observer, bool force, boo
   RunDirectory directory(run_directory(config));
   on_first_rank(ranks.get(), [&] { directory.require_free(force); });
   std::optional<Origin> origin;
-  if (!from.empty()) origin.emplace(from);
+  if (!from.empty()) origin.emplace(from, "train");
   Trainer trainer(config, origin ? origin->task_directory(config) : "", ranks,
                   origin ? origin->first() : FirstParameters());
   require_same_data(ranks.get(), trainer.task(), config.train.batch);

@@ -36,12 +36,14 @@ bool judged_by_accuracy(const Task& task) {
 std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string& directory) {
   std::unique_ptr<Task> task = make_task(config.task, config.train.seed);
   if (!directory.empty()) task->load(directory);
-  if (config.train.evaluate_every > 0 && !task->has(Split::validation)) {
+  if (const TrainOptions& train = config.train; train.validates() && !task->has(Split::validation)) {
+    const bool by_epochs = train.evaluate_epochs > 0;
     const std::string why = task->why_empty(Split::validation);
-    refuse("train", "there is no validation data for train.evaluate_every = {}{}; set it to 0, or give the task some",
-           config.train.evaluate_every, why.empty() ? "" : ": " + why);
+    refuse("train", "there is no validation data for train.{} = {}{}; set it to 0, or give the task some",
+           by_epochs ? "evaluate_epochs" : "evaluate_every", by_epochs ? train.evaluate_epochs : train.evaluate_every,
+           why.empty() ? "" : ": " + why);
   }
-  if (config.optimizer.rule.average == Averaging::non_monotone && config.train.evaluate_every == 0)
+  if (config.optimizer.rule.average == Averaging::non_monotone && !config.train.validates())
     refuse("train",
            "optimizer.average = \"non_monotone\" waits for validations that stop improving, and there are none; "
            "set train.evaluate_every, or optimizer.average = \"always\"");
@@ -159,7 +161,7 @@ Trainer::Trainer(const RunConfig& config, const std::string& task_directory, std
       last_rate_(config.optimizer.rate) {
   require_work(config.learner, shape_of(*task_, config.train), plan_.ranks);
   find_epoch();
-  if (config.train.evaluate_every > 0) best_parameters_ = engine_->allocate(trainee_.parameters.size);
+  if (config.train.validates()) best_parameters_ = engine_->allocate(trainee_.parameters.size);
   // All that it will ever take, or it would have been refused.
   if (const std::uint64_t held = engine_->held_bytes(); held > 0)
     plan_.notes.push_back(
@@ -226,8 +228,7 @@ RunResult Trainer::run(Observer& observer, bool test) {
   while (!finished()) {
     learn_from_batch();
     if (iteration_ % train.report_every == 0 || iteration_ == plan_.iterations) observer.on_progress(report());
-    const bool look = train.evaluate_every > 0 && iteration_ % train.evaluate_every == 0;
-    const bool improved = look && validate(observer);
+    const bool improved = validation_is_due() && validate(observer);
     const bool stop = !finished() && on_any_rank(ranks(), observer.wants_stop());
     observer.on_iteration({.iteration = iteration_, .improved = improved, .last = stop || finished()});
     if (stop) return result(RunEnd::interrupted);
@@ -265,6 +266,12 @@ void Trainer::learn_from_batch() {
   if (iteration_ == epoch_end_) learner_->end_epoch();
   find_epoch();
   steps_ += static_cast<std::int64_t>(window.steps) * window.batch;
+}
+
+bool Trainer::validation_is_due() const {
+  const TrainOptions& train = config_.train;
+  if (train.evaluate_every > 0) return iteration_ % train.evaluate_every == 0;
+  return train.evaluate_epochs > 0 && iteration_ == epoch_begin_ && epoch_number_ % train.evaluate_epochs == 0;
 }
 
 double Trainer::epoch() const {

@@ -94,7 +94,7 @@ struct RunResult {
   double train_loss = 0;                           // of the last report
   TrainingMeans cumulative = {};                   // of the whole run, predicted before they were learned from
   std::optional<Evaluation> test = {};             // after the last iteration, where there is a test split
-  std::optional<Evaluation> best_validation = {};  // by plan.best_by, where train.evaluate_every is not 0
+  std::optional<Evaluation> best_validation = {};  // by plan.best_by, where there are validations
   std::optional<Evaluation> best_test = {};        // of the parameters behind best_validation
 };
 
@@ -191,6 +191,7 @@ class Trainer {
   double epoch() const;
   /// Finds the epoch of the next batch.
   void find_epoch();
+  bool validation_is_due() const;
   double steps_per_second() const { return seconds_ > 0 ? static_cast<double>(steps_) / seconds_ : 0; }
   void learn_from_batch();
   /// Adds what was learned since the clock was started to the seconds, once the engine is done with it.

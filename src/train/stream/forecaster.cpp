@@ -38,6 +38,17 @@ ScaleOptions scale_options(const RunConfig& config) {
   return options;
 }
 
+std::vector<double> first_parameters(const RunConfig& config, const Model& model, const FirstParameters& first) {
+  std::vector<double> parameters = initialise(model, config.model.initialise, config.train.seed);
+  if (first) first(model.parameters(), parameters);
+  return parameters;
+}
+
+void begin_with(RunningScales& scales, const std::vector<FirstScale>& first) {
+  for (std::size_t column = 0; column < first.size(); ++column)
+    if (first[column].deviation > 0) scales.begin_with(column, first[column].mean, first[column].deviation);
+}
+
 double mean_square(const std::vector<double>& prediction, const std::vector<float>& target) {
   double sum = 0;
   for (std::size_t i = 0; i < target.size(); ++i) sum += (prediction[i] - target[i]) * (prediction[i] - target[i]);
@@ -60,14 +71,14 @@ RowLayout row_layout(const RunConfig& config) {
   return layout;
 }
 
-StreamForecaster::StreamForecaster(const RunConfig& config)
+StreamForecaster::StreamForecaster(const RunConfig& config, const FirstParameters& first, const FirstScales& scales)
     : config_(checked(config)),
       horizon_(elements(config.task.series.horizon.front())),
       inputs_(row_layout(config).inputs.size()),
       targets_(row_layout(config).targets.size()),
       model_(model_of(config, inputs_, targets_)),
       engine_(make_engine(model_, make_engine_config(config.run, config.stream.slots))),
-      online_(std::make_unique<OnlineLearner>(*engine_, initialise(model_, config.model.initialise, config.train.seed),
+      online_(std::make_unique<OnlineLearner>(*engine_, first_parameters(config, model_, first),
                                               make_online_config(config))),
       input_scales_(inputs_, scale_options(config)),
       target_scales_(targets_, scale_options(config)),
@@ -77,6 +88,8 @@ StreamForecaster::StreamForecaster(const RunConfig& config)
       streams_(elements(config.stream.slots)),
       prediction_(targets_),
       wanted_(targets_) {
+  begin_with(input_scales_, scales.inputs);
+  begin_with(target_scales_, scales.targets);
   now_ = {std::vector<float>(inputs_), std::vector<double>(targets_), std::vector<double>(targets_)};
   for (Stream& stream : streams_) {
     stream.last.resize(targets_);

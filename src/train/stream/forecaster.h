@@ -9,6 +9,7 @@
 #include "data/tables/row_parser.h"
 #include "throughtime/online.h"
 #include "train/options/config.h"
+#include "train/stream/first_scales.h"
 #include "train/stream/naive_watch.h"
 #include "train/stream/prequential.h"
 #include "train/stream/running_scales.h"
@@ -27,7 +28,9 @@ struct StreamCounts {
 /// a target `horizon` rows later is learned from when it is there.
 class StreamForecaster {
  public:
-  explicit StreamForecaster(const RunConfig& config);
+  /// `first`: makes the first parameters from those that the seed gives; `scales`: where the scales of columns begin,
+  /// each list as long as its columns, or empty.
+  explicit StreamForecaster(const RunConfig& config, const FirstParameters& first = {}, const FirstScales& scales = {});
 
   /// The prediction for a row, made before anything is learned from it [targets]. Fails when it is no finite number.
   /// Refuses a row that no model could take, and is then as before it.

@@ -61,16 +61,36 @@ bool worth_a_line(std::int64_t count) {
 
 }  // namespace
 
-StreamRun::StreamRun(RunConfig config, bool force) : config_(std::move(config)), parser_(row_layout(config_)) {
-  forecaster_ = std::make_unique<StreamForecaster>(config_);
+StreamRun::StreamRun(RunConfig config, bool force, const std::filesystem::path& from)
+    : config_(std::move(config)), parser_(row_layout(config_)) {
+  std::optional<Origin> origin;
+  if (!from.empty()) origin.emplace(from, speaker);
+  const FirstScales scales = origin ? first_scales(*origin, from, config_) : FirstScales();
+  forecaster_ = std::make_unique<StreamForecaster>(config_, origin ? origin->first() : FirstParameters(), scales);
   directory_ = free_directory(config_, force);
   const Engine& engine = forecaster_->engine();
   const bool free = config_.run.directory.empty() && directory_->is_run();  // it has learned nothing yet
-  begin_run(*directory_, force || free, config_, ModelInterface(engine.model().config()),
-            {.engine = std::string(engine.name()), .threads = engine.threads()},
-            [&](const std::string&) { write_columns(); });
-  open_files({});
+  begin_run(
+      *directory_, force || free, config_, ModelInterface(engine.model().config()),
+      {.engine = std::string(engine.name()), .threads = engine.threads()}, [&](const std::string&) { write_columns(); },
+      [&] {
+        if (origin) begin_from(*origin, scales);
+      });
+  if (!files_) open_files({});
   log_->line(fmt::format("throughtime {} ({}): starts a stream", version(), commit()));
+}
+
+void StreamRun::begin_from(const Origin& origin, const FirstScales& scales) {
+  const auto begin = [](const std::vector<FirstScale>& first) {
+    return first.empty() ? "begin anew" : "are those of that run";
+  };
+  open_files({});
+  log_->line(origin.text());
+  if (config_.task.series.standardise)
+    log_->line(
+        fmt::format("the scales of inputs {}, those of targets {}", begin(scales.inputs), begin(scales.targets)));
+  clock_ = Clock::now();
+  save_checkpoint();
 }
 
 StreamRun::StreamRun(const std::filesystem::path& path, const std::vector<std::string>& overrides, bool previous,

@@ -38,7 +38,8 @@ enum class StreamEnd { input, stopped };
 class StreamRun {
  public:
   /// A new run. Without a directory of its own (run.directory) it takes the first free one of runs/NAME, NAME-2, ...
-  StreamRun(RunConfig config, bool force);
+  /// `from`: a run whose best weights it begins with, and whose scales where they are of the same columns.
+  StreamRun(RunConfig config, bool force, const std::filesystem::path& from = {});
   /// Goes on with a run, bit for bit. Not `learns`: answers only, and changes nothing in the directory.
   StreamRun(const std::filesystem::path& directory, const std::vector<std::string>& overrides, bool previous,
             bool learns = true);
@@ -56,6 +57,8 @@ class StreamRun {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// What begins with the weights of another run can go on from there, whatever happens before its first row.
+  void begin_from(const Origin& origin, const FirstScales& scales);
   void open_files(const RecordLengths& lengths);
   void write_columns() const;
   /// Of the rows since the last call.

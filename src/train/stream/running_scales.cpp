@@ -27,6 +27,11 @@ void RunningScales::add(std::span<const float> values) {
   }
 }
 
+void RunningScales::begin_with(std::size_t column, double mean, double deviation) {
+  const std::int64_t rows = options_.memory > 0 ? options_.memory : ScaleOptions().memory;
+  columns_[column].scale = {rows, mean, deviation * deviation * static_cast<double>(rows)};
+}
+
 /// One wild value among n moves the mean by 5/n deviations and adds 24/n to the variance, however wild it is. With each
 /// further one in a row the trust doubles: a new level, or a storm, is believed within some ten rows.
 void RunningScales::add_robust(Column& column, double value) {

@@ -18,6 +18,8 @@ class RunningScales {
   RunningScales(std::size_t columns, const ScaleOptions& options) : options_(options), columns_(columns) {}
 
   void add(std::span<const float> values);
+  /// As if as many rows as are remembered had had this mean and this deviation.
+  void begin_with(std::size_t column, double mean, double deviation);
   float scaled(std::size_t column, double value) const;
   double undone(std::size_t column, double value) const;
   std::size_t columns() const { return columns_.size(); }

@@ -192,6 +192,15 @@ TEST(Config, ListsMustFitTheLayers) {
   EXPECT_REFUSED(parse("[model]\nhidden = [3, 4]\n"), "run.toml: model.hidden must have one entry");
 }
 
+TEST(Config, ValidationsAreCountedInIterationsOrInEpochs) {
+  const TemporaryFile file("[train]\nevaluate_epochs = 2\n");
+  EXPECT_EQ(load_config(file.path(), {}).train.evaluate_epochs, 2);
+  EXPECT_REFUSED(load_config(file.path(), {"train.evaluate_every=10"}),
+                 "train.evaluate_every = 10 and train.evaluate_epochs = 2 both say when to validate");
+  EXPECT_EQ(load_config(file.path(), {"train.evaluate_every=10", "train.evaluate_epochs=0"}).train.evaluate_every, 10);
+  EXPECT_NO_THROW(load_config(file.path(), {"train.best_by=accuracy"}));
+}
+
 TEST(Config, ResolvedTextReadsBackAsTheSameConfiguration) {
   RunConfig config = parse("[model]\nhidden = [3, 4]\nlayers = 2\n[optimizer]\nrate = 0.1\nschedule_epochs = [1.5]\n");
   config.run.name = "a \"quoted\" \\ name\twith a tab";

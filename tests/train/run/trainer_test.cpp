@@ -160,6 +160,44 @@ TEST(Trainer, EpochsOfRandomLengthsCountTheirOwnBatches) {
   EXPECT_EQ(real_values(*file.find("throughtime.learner.alpha")), std::vector<double>{1.0});
 }
 
+TEST(Trainer, ValidatesAtTheEndsOfEpochsThatDifferInLength) {
+  const ScratchDirectory directory;
+  RunConfig config = small_text(directory, {.name = "fptt", .fptt = {.windows = 2, .take_average = true}});
+  config.task.text.length_varies = true;
+  config.train.epochs = 4.5;
+  for (const std::int64_t between : {1, 2}) {
+    config.train.evaluate_epochs = between;
+    Trainer trainer(config);
+    std::vector<std::int64_t> wanted, seen;
+    for (std::int64_t epochs = between; epochs <= 4; epochs += between)
+      wanted.push_back(trainer.task().train_batches(epochs, 3));
+    Record record;
+    const RunResult result = trainer.run(record);
+    for (const Evaluation& validation : record.validations) seen.push_back(validation.iteration);
+    EXPECT_EQ(seen, wanted);
+    EXPECT_TRUE(result.best_test);
+  }
+}
+
+/// What is validated is what the next epoch begins with, W-bar here, and a whole number of epochs ends with it.
+TEST(Trainer, ValidatesAfterTheLearnerHasEndedTheEpoch) {
+  RunConfig config = tiny();
+  config.learner = {.name = "fptt", .fptt = {.windows = 2, .take_average = true}};
+  config.train.epochs = 3;
+  config.train.iterations_per_epoch = 5;
+  config.train.evaluate_every = 0;
+  config.train.evaluate_epochs = 3;
+  Trainer trainer(config);
+  Record record;
+  trainer.run(record);
+  ASSERT_EQ(record.validations.size(), 1u);
+  TensorFile file;
+  SavingArchive archive(file);
+  trainer.archive(archive);
+  EXPECT_EQ(trainer.engine().Engine::read(trainer.best_parameters()),
+            real_values(*file.find("throughtime.learner.average")));
+}
+
 TEST(Trainer, RefusesRandomLengthsOfTooShortATextInOneLine) {
   const ScratchDirectory directory;
   RunConfig config = small_text(directory, {.name = "bptt"});
