@@ -23,7 +23,8 @@ const std::vector<Key<Measure>>& measure_keys() {
        "one of a dynamic evaluation (docs/language-models.md)"},
       {"measure", &Measure::how,
        "what is taken of the curve, from its first number on. last: its last value. final: the mean of its last tenth. "
-       "median: the median of that tenth, where one without bound is larger than every number. end: the mean of its last "
+       "median: the median of that tenth, where one without bound is larger than every number. end: the mean of its "
+       "last "
        "50 iterations. mean: the mean of all, the area under it. lowest, highest: those values. reach: the first "
        "iteration that reaches the level (\"not reached\" where none does). share: the share of the values after the "
        "first that are at or below the level. rise: from the first tenth to the final one. decay: the final tenth over "
