@@ -40,7 +40,7 @@ class SeriesSteps final : public StepSource {
   void take(Row row);
   bool front_is_whole() const;
   void make(Step& step) const;
-  /// Calls `use` with each number that the first row's step needs: its row, its column, and whether it is there.
+  /// Calls `use` with the row and the column of each number that the step of the first row needs.
   template <class Use>
   void each_number(Use use) const;
   void end_sequence();
