@@ -248,6 +248,17 @@ void describe(StreamOptions& config, OptionList& list) {
            "seconds between checkpoints; 0: only at the end and at signals", at_least(0));
 }
 
+/// The names in a task's or a method's own table, for a key that lies in it; empty: there is no such table.
+std::vector<std::string> names_beside(const OptionList& list, const std::string& key) {
+  const std::string table = key.substr(0, key.rfind('.') + 1);
+  std::vector<std::string> names;
+  if (std::ranges::count(table, '.') < 2) return names;
+  for (const Option& option : list.options())
+    if (option.key.starts_with(table) && option.key.size() == table.size() + option.name().size())
+      names.push_back(option.name());
+  return names;
+}
+
 /// Keys that end as the unknown one does, or else the one that looks most like it.
 std::vector<std::string> meant_keys(const OptionList& list, const std::string& key) {
   const std::string table = key.substr(0, key.find('.')) + ".", name = key.substr(key.rfind('.') + 1);
@@ -259,6 +270,16 @@ std::vector<std::string> meant_keys(const OptionList& list, const std::string& k
   if (!same.empty()) return same;
   const std::string nearest = nearest_name(key, all);
   return nearest.empty() ? std::vector<std::string>() : std::vector<std::string>{nearest};
+}
+
+/// What to write instead of an unknown key: a name of its own table, or another key.
+std::string hint_for(const OptionList& list, const std::string& key) {
+  const std::vector<std::string> beside = names_beside(list, key);
+  const std::string table = key.substr(0, key.rfind('.')), near = nearest_name(key.substr(table.size() + 1), beside);
+  if (!near.empty()) return fmt::format(" did you mean '{}.{}'?", table, near);
+  if (!beside.empty()) return fmt::format(" {} has {};", table, fmt::join(beside, ", "));
+  const std::vector<std::string> meant = meant_keys(list, key);
+  return meant.empty() ? "" : fmt::format(" did you mean '{}'?", fmt::join(meant, "' or '"));
 }
 
 /// Of the whole model and of its parts.
@@ -324,9 +345,8 @@ OptionList options_of(RunConfig& config) {
 const Option& find_option(const OptionList& list, const std::string& key, const std::string& where) {
   for (const Option& option : list.options())
     if (option.key == key) return option;
-  const std::vector<std::string> meant = meant_keys(list, key);
   refuse("config", "{}: unknown option '{}';{} `throughtime help options` lists them all", where, key,
-         meant.empty() ? "" : fmt::format(" did you mean '{}'?", fmt::join(meant, "' or '")));
+         hint_for(list, key));
 }
 
 bool is_used(const Option& option, const RunConfig& config, std::string_view command) {

@@ -125,6 +125,10 @@ TEST(Config, UnknownKeysAreRefusedWithLineAndNearestName) {
   EXPECT_REFUSED(parse("[learner]\nfptt = 3\n"), "run.toml:2: learner.fptt must be a table, got 3");
   EXPECT_REFUSED(with("learner.windows=3"),
                  "unknown option 'learner.windows'; did you mean 'learner.bptt.windows' or 'learner.fptt.windows'?");
+  EXPECT_REFUSED(parse("[learner.fptt]\nwindwos = 3\n"),
+                 "unknown option 'learner.fptt.windwos'; did you mean 'learner.fptt.windows'?");
+  EXPECT_REFUSED(parse("[task.add]\nhorizon = 1\n"),
+                 "unknown option 'task.add.horizon'; task.add has length, markers, stream, window, reset, history; ");
   EXPECT_REFUSED(parse("seed = 3\n"), "run.toml:1: unknown table 'seed'");
   EXPECT_REFUSED(parse("train = 3\n"), "run.toml:1: train must be a table, got 3");
   EXPECT_REFUSED(with("optimiser.rate=1"), "--set: unknown option 'optimiser.rate'; did you mean 'optimizer.rate'?");
