@@ -54,6 +54,19 @@ std::string distinction(const RunGroup& group, const std::vector<std::string>& d
   return text.empty() ? group.runs.front().directory.string() : text;
 }
 
+/// "machine-compare/whole", "machine-compare/fptt" -> "whole", "fptt".
+void leave_out_shared_directory(std::vector<RunGroup>& groups) {
+  if (groups.size() < 2) return;
+  const std::string& first = groups.front().name;
+  const std::string shared = first.substr(0, first.rfind('/') + 1);
+  const auto below = [&](const RunGroup& group) {
+    return group.name.starts_with(shared) && group.name.find('/', shared.size()) == std::string::npos &&
+           group.name.size() > shared.size();
+  };
+  if (shared.empty() || !std::all_of(groups.begin(), groups.end(), below)) return;
+  for (RunGroup& group : groups) group.name.erase(0, shared.size());
+}
+
 void make_names_differ(std::vector<RunGroup>& groups) {
   std::map<std::string, std::vector<std::size_t>> places;
   for (std::size_t i = 0; i < groups.size(); ++i) places[groups[i].name].push_back(i);
@@ -123,6 +136,7 @@ std::vector<RunGroup> group_runs(std::vector<RunRecord> runs) {
     groups[place->second].runs.push_back(std::move(run));
   }
   for (RunGroup& group : groups) group.name = shared_name(group.runs);
+  leave_out_shared_directory(groups);
   make_names_differ(groups);
   return groups;
 }

@@ -229,5 +229,25 @@ TEST(Figures, LeaveOutClocksAndWhatNeverChanges) {
   EXPECT_REFUSED(make_figures(three_groups(scratch), {.metrics = {"trian_loss"}}), "did you mean 'train_loss'?");
 }
 
+TEST(Groups, LeaveOutADirectoryThatAllNamesShare) {
+  const auto names = [](const std::vector<std::string>& of_runs) {
+    ScratchDirectory scratch;
+    for (std::size_t i = 0; i < of_runs.size(); ++i) {
+      write_run(scratch, fmt::format("{}", i), {.learner = fmt::format("l{}", i)});
+      scratch.write(fmt::format("{}/config.toml", i),
+                    fmt::format("[learner]\nname = \"l{}\"\n\n[run]\nname = '{}'\n", i, of_runs[i]));
+    }
+    std::vector<std::string> result;
+    for (const RunGroup& group : group_runs(read_runs({scratch.path().string()}))) result.push_back(group.name);
+    return result;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names({"c/whole", "c/fptt"}), (Names{"whole", "fptt"}));
+  EXPECT_EQ(names({"a/c/whole", "a/c/fptt"}), (Names{"whole", "fptt"}));
+  EXPECT_EQ(names({"c/whole", "d/whole"}), (Names{"c/whole", "d/whole"}));
+  EXPECT_EQ(names({"c/whole", "c/deep/whole"}), (Names{"c/whole", "c/deep/whole"}));
+  EXPECT_EQ(names({"c/whole"}), (Names{"c/whole"})) << "one run is called as it is";
+}
+
 }  // namespace
 }  // namespace throughtime
