@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "report/charts/axis.h"
 #include "report/report.h"
 #include "report/run_writer.h"
 #include "report/units.h"
@@ -122,6 +123,46 @@ TEST(Units, OfAStreamAreThoseOfItsColumnsWhateverTheModelReads) {
   run.config = {{"task.name", "series"}, {"task.series.standardise", "true"}};
   EXPECT_EQ(unit_of("naive_rolling_mse", run), "units of the file, squared");
   EXPECT_EQ(unit_of("loss", run), "scaled");
+}
+
+TEST(Losses, OfOtherHeadsHavePicturesOfTheirOwn) {
+  const ScratchDirectory scratch;
+  for (const std::string head : {"", "quantile"}) {
+    const std::string run = "run-" + head;
+    write_run(scratch, run, {.losses = {4, 2}});
+    scratch.write(run + "/config.toml", fmt::format("[model]\nhead = \"{}\"\n\n[run]\nname = \"{}\"\n", head, run));
+  }
+  const std::vector<RunGroup> groups = group_runs(read_runs({scratch.path().string()}));
+  EXPECT_EQ(loss_heads(groups, "train_loss"), (std::vector<std::string>{"", "quantile"}));
+  EXPECT_EQ(loss_heads(groups, "validation_mse").size(), 1u);
+  const std::vector<Chart> charts = charts_of(groups, "train_loss", 1, false, XAxis::iteration);
+  ASSERT_EQ(charts.size(), 2u);
+  EXPECT_EQ(charts[0].title, "train loss of the usual head");
+  EXPECT_EQ(charts[1].title, "train loss of head quantile");
+  for (std::size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(charts[i].curves.size(), 2u) << "a group keeps its place, and so its colour";
+    EXPECT_FALSE(charts[i].curves[i].x.empty());
+    EXPECT_TRUE(charts[i].curves[1 - i].x.empty()) << "pinball loss and squared error on one axis";
+  }
+}
+
+TEST(Bands, OfWhatIsNeverNegativeEndAtZero) {
+  Chart chart{.title = "t", .curves = {{.label = "a", .x = {1, 2}, .y = {1, 2}, .low = {-3, 1}, .high = {5, 3}}}};
+  EXPECT_LT(y_axis_of(chart).position(-3), 0.1);
+  EXPECT_GE(y_axis_of(chart).position(-3), 0) << "a forecast's band is drawn as it is";
+  chart.never_negative = true;
+  EXPECT_EQ(y_axis_of(chart).position(0), 0);
+  EXPECT_EQ(stretches_of(chart.curves[0], x_axis_of(chart), y_axis_of(chart), 100).at(0).low.at(0), 0);
+}
+
+TEST(Diagnostics, OfTheSameCurveAreDrawnOnce) {
+  const ScratchDirectory scratch;
+  const std::vector<RunGroup> groups =
+      run_with(scratch,
+               "{\"iteration\":1,\"truncation\":4,\"kappa\":4,\"beta\":1}\n{\"iteration\":2,\"truncation\":7,"
+               "\"kappa\":7,\"beta\":3}\n");
+  EXPECT_EQ(retold_metrics(groups, {"truncation", "kappa", "beta"}),
+            (std::vector<std::pair<std::string, std::string>>{{"kappa", "truncation"}}));
 }
 
 }  // namespace

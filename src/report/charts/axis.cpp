@@ -168,7 +168,7 @@ Axis y_axis_of(const Chart& chart) {
   std::vector<double> values;
   for (const Curve& curve : chart.curves) {
     add(values, curve.y);
-    add(values, curve.low);
+    for (const double low : curve.low) values.push_back(chart.never_negative ? std::max(low, 0.0) : low);
     add(values, curve.high);
     for (const Spot& spot : curve.chosen) values.push_back(spot.y);
   }
@@ -193,7 +193,7 @@ std::vector<Stretch> stretches_of(const Curve& curve, const Axis& x, const Axis&
     if (curve.low.empty()) continue;
     // A band that leaves a logarithmic axis at the bottom ends at the picture's edge.
     const double low = y.position(curve.low[i]), high = y.position(curve.high[i]);
-    stretch.low.push_back(std::isfinite(low) ? low : (curve.low[i] <= 0 ? 0.0 : up));
+    stretch.low.push_back(std::isfinite(low) ? std::max(low, 0.0) : (curve.low[i] <= 0 ? 0.0 : up));
     stretch.high.push_back(std::isfinite(high) ? high : up);
   }
   for (Stretch& stretch : stretches) stretch = thinned(stretch, columns);

@@ -192,7 +192,7 @@ class Script {
     set(fmt::format("border 1 lc rgb '{}' lw 1", inks_.muted));
     set(fmt::format("grid ytics back lt 1 lc rgb '{}' lw 1", inks_.hair));
     const int across = std::clamp(static_cast<int>((layout_.right() - layout_.left) / 80), 2, 10);
-    const int up = std::clamp(static_cast<int>((layout_.bottom() - layout_.top) / 45), 2, 8);
+    const int up = std::clamp(static_cast<int>((layout_.bottom() - layout_.top) / 32), 2, 8);
     tics("x", x_.ticks(across), "out scale 0.5");
     tics("y", y_.ticks(up), "scale 0");
   }

@@ -38,6 +38,7 @@ struct Chart {
   std::string note = {};  // how the curves came about; pictures have it behind y_label, pages below
   bool log_x = false;
   bool log_y = false;
+  bool never_negative = false;  // values of y are not: a band that reaches below zero is cut there
   std::vector<Curve> curves;
   std::vector<ReferenceLine> references = {};
   std::string caption = {};  // sentences below it on a page

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <string_view>
 
 #include "report/statistics.h"
 #include "report/units.h"
@@ -183,8 +184,12 @@ void add_naive(Chart& chart, std::vector<Curve>& known, const RunGroup& group, c
     chart.references.push_back({chart.references.empty() ? "naive baseline" : "naive baseline of " + group.name, line});
 }
 
-/// "validation" of "validation_mse".
-std::string split_of(const std::string& metric) { return metric.substr(0, metric.find('_')); }
+/// "validation" of "validation_mse"; of what a learner tells nothing.
+std::string split_of(const std::string& metric) {
+  const std::string first = metric.substr(0, metric.find('_'));
+  constexpr std::array<std::string_view, 6> splits = {"train", "validation", "test", "rolling", "cumulative", "naive"};
+  return std::find(splits.begin(), splits.end(), first) == splits.end() ? "" : first;
+}
 
 /// Whether the second metric is the first one times a constant, or its root, or its exponential, wherever a run has
 /// them: one look at either is enough.
@@ -330,11 +335,45 @@ Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, i
     }
     add_naive(chart, naive, group, metric, smooth, log, x);
   }
+  const auto of_values = [](const Curve& curve) {
+    return std::all_of(curve.y.begin(), curve.y.end(), [](double value) { return !(value < 0); });
+  };
+  chart.never_negative = std::all_of(chart.curves.begin(), chart.curves.end(), of_values);
   if (!any) chart.curves.clear();
   if (any) chart.curves.insert(chart.curves.end(), naive.begin(), naive.end());
   if (band)
     chart.note = log ? "geometric mean over seeds, band of one deviation" : "mean over seeds, band of one deviation";
   return chart;
+}
+
+std::vector<std::string> loss_heads(const std::vector<RunGroup>& groups, const std::string& metric) {
+  if (!metric.ends_with("loss")) return {""};
+  std::vector<std::string> heads;
+  for (const RunGroup& group : groups)
+    if (const std::string head = group.runs.front().option("model.head");
+        std::find(heads.begin(), heads.end(), head) == heads.end())
+      heads.push_back(head);
+  return heads;
+}
+
+std::vector<Chart> charts_of(const std::vector<RunGroup>& groups, const std::string& metric, int smooth, bool log,
+                             XAxis x) {
+  const std::vector<std::string> heads = loss_heads(groups, metric);
+  std::vector<Chart> charts;
+  const auto add = [&](const std::vector<RunGroup>& shown, const std::string& addition) {
+    Chart chart = chart_of(shown, metric, smooth, log, x);
+    chart.title += addition;
+    if (!chart.curves.empty()) charts.push_back(std::move(chart));
+  };
+  if (heads.size() == 1) add(groups, "");
+  for (std::size_t i = 0; i < heads.size() && heads.size() > 1; ++i) {
+    std::vector<RunGroup> shown = groups;  // all of them, so that each has the colour that it has everywhere
+    for (RunGroup& group : shown)
+      if (group.runs.front().option("model.head") != heads[i])
+        for (RunRecord& run : group.runs) run.series.erase(metric);
+    add(shown, heads[i].empty() ? " of the usual head" : " of head " + heads[i]);
+  }
+  return charts;
 }
 
 }  // namespace throughtime

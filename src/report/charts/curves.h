@@ -36,6 +36,11 @@ std::vector<std::pair<std::string, std::string>> retold_metrics(const std::vecto
 /// Without curves where no run can tell `x`.
 Chart chart_of(const std::vector<RunGroup>& groups, const std::string& metric, int smooth, bool log,
                XAxis x = XAxis::iteration);
+/// Heads of groups (model.head) whose losses are different numbers; one for a metric that is no loss.
+std::vector<std::string> loss_heads(const std::vector<RunGroup>& groups, const std::string& metric);
+/// The same as chart_of; of a loss a picture for each head. Those without curves are left out.
+std::vector<Chart> charts_of(const std::vector<RunGroup>& groups, const std::string& metric, int smooth, bool log,
+                             XAxis x);
 /// Whether a metric spans so many sizes that only a logarithmic axis shows it.
 bool wants_log(const std::vector<RunGroup>& groups, const std::string& metric);
 
