@@ -151,9 +151,13 @@ std::string finding(const std::vector<RunGroup>& groups) {
   std::stable_sort(findings.begin(), findings.end(),
                    [&](const Finding& a, const Finding& b) { return larger ? a.value > b.value : a.value < b.value; });
   const std::string unit = unit_of("test_" + metric, groups.front().runs.front());
-  std::string how = "test " + spoken(metric);
+  const bool stream = groups.front().runs.front().counter == "row";
+  std::string how = stream ? spoken(metric) + " of all forecasts" : "test " + spoken(metric);
   if (kind != SkillKind::ratio && !unit.empty()) how += ", " + unit;
   how += kind == SkillKind::ratio ? "; below 1 is better than naive" : larger ? "; more is better" : "; less is better";
+  if (const std::string horizons = groups.front().runs.front().option("task.series.horizon");
+      horizons.find(',') != std::string::npos)
+    how += fmt::format("; mean over the horizons {}", horizons);
   if (most > 1) how += fmt::format("; mean of {}{} seeds", fewest < most ? "up to " : "", most);
   const std::string naive = kind == SkillKind::beside ? beside_text(groups, metric) : "";
   const std::string others = apart.empty() ? "" : fmt::format(" Without a naive result: {}.", fmt::join(apart, ", "));

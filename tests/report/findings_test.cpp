@@ -222,5 +222,24 @@ TEST(Questions, OfRunsThatDoNotTellAreNotKnown) {
   EXPECT_FALSE(questions[0].known);
 }
 
+TEST(Finding, OfAStreamIsOfAllItsForecasts) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.test = 1, .naive = 2});
+  scratch.write("a/metrics.jsonl", "{\"rows\":10,\"rolling_mse\":3}\n{\"rows\":20,\"rolling_mse\":2}\n");
+  scratch.write("a/config.toml", "[task]\nname = \"series\"\n\n[stream]\nslots = 1\n");
+  std::vector<RunGroup> groups = groups_of(scratch);
+  ASSERT_EQ(groups.size(), 1u);
+  groups[0].runs[0].counter = "row";
+  EXPECT_EQ(finding(groups), "a 0.5 x naive (mse of all forecasts; below 1 is better than naive).");
+}
+
+TEST(Finding, OfSeveralHorizonsSaysThatItIsTheirMean) {
+  const ScratchDirectory scratch;
+  write_run(scratch, "a", {.test = 1, .naive = 2});
+  scratch.write("a/config.toml", "[task]\nname = \"series\"\n\n[task.series]\nhorizon = [1, 24]\n");
+  EXPECT_EQ(finding(groups_of(scratch)),
+            "a 0.5 x naive (test mse; below 1 is better than naive; mean over the horizons [1, 24]).");
+}
+
 }  // namespace
 }  // namespace throughtime
