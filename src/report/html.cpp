@@ -127,16 +127,15 @@ std::string confusions_html(const std::vector<ReportPicture>& pictures) {
 /// The result first, then what it looks like, then all that explains it.
 std::string section_html(const ReportSection& section, std::size_t number) {
   std::string html = fmt::format("<section id=\"section-{}\">\n<h2>{}</h2>\n", number, shown(section.title));
-  for (std::size_t i = 0; i < section.tables.size() || i == 0; ++i) {
-    if (i < section.tables.size()) html += table_html(section.tables[i]);
-    if (i > 0) continue;
-    if (!section.csv.empty())
-      html += fmt::format("<p>{}</p>\n", download_link(section.csv, file_name(section.title + " results"),
-                                                       "all results of each run (CSV)"));
-    if (!section.confusions.empty()) html += confusions_html(section.confusions);
-    if (!section.forecasts.empty()) html += figures_html("Forecasts", section.forecasts, "");
-    if (!section.figures.empty()) html += figures_html("Curves", section.figures, section.not_drawn);
-  }
+  const std::size_t first = std::min(section.first_tables, section.tables.size());
+  for (std::size_t i = 0; i < first; ++i) html += table_html(section.tables[i]);
+  if (!section.csv.empty())
+    html += fmt::format("<p>{}</p>\n", download_link(section.csv, file_name(section.title + " results"),
+                                                     "all results of each run (CSV)"));
+  if (!section.confusions.empty()) html += confusions_html(section.confusions);
+  if (!section.forecasts.empty()) html += figures_html("Forecasts", section.forecasts, "");
+  if (!section.figures.empty()) html += figures_html("Curves", section.figures, section.not_drawn);
+  for (std::size_t i = first; i < section.tables.size(); ++i) html += table_html(section.tables[i]);
   return html + "</section>\n";
 }
 

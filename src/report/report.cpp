@@ -80,8 +80,7 @@ std::vector<Chart> figures_of(const std::vector<RunGroup>& groups, const ReportO
   std::vector<Chart> figures;
   for (const std::string& metric : metrics_of(groups, options)) {
     const bool log = options.log || wants_log(groups, metric);
-    Chart chart = chart_of(groups, metric, options.smooth, log, options.x);
-    if (!chart.curves.empty()) figures.push_back(std::move(chart));
+    for (Chart& chart : charts_of(groups, metric, options.smooth, log, options.x)) figures.push_back(std::move(chart));
     // What users look for first is also shown at equal cost, where there is something to compare.
     if (figures.size() != 1 || !options.metrics.empty() || options.x != XAxis::iteration || groups.size() < 2) continue;
     Chart timed = chart_of(groups, metric, options.smooth, log, XAxis::seconds);
@@ -133,8 +132,8 @@ std::vector<ReportPicture> confusions_of(const std::vector<RunGroup>& groups) {
     if (runs == 0) continue;
     pictures.push_back(
         {group.name,
-         fmt::format("Test sequences of {} run{}, with the weights that were best on validation where "
-                     "there was one. A row is a true class; the stronger the colour of a cell, the larger its share.",
+         fmt::format("The test sequences of {} run{}. A row is a true class, a column an answer. The stronger the "
+                     "colour of a cell, the larger its share of the row.",
                      runs, runs == 1 ? "" : "s"),
          confusion_svg(sum)});
   }
@@ -173,8 +172,9 @@ ReportSection section_of(const Question& question, const ReportOptions& options)
     targets = merged(std::move(targets), forecast.targets);
   }
   if (!targets.rows.empty()) section.tables.push_back(std::move(targets));
+  section.first_tables = section.tables.size();
   if (ReportTable metrics = metrics_table(groups); !metrics.rows.empty()) section.tables.push_back(std::move(metrics));
-  if (groups.size() > 1 && question.known) section.tables.push_back(comparison_table(groups));
+  if (groups.size() > 1 && question.known && can_be_tested(groups)) section.tables.push_back(comparison_table(groups));
   section.tables.push_back(cost_table(groups));
   if (ReportTable table = difference_table(groups, differing_options(groups)); !table.rows.empty())
     section.tables.push_back(std::move(table));

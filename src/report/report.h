@@ -41,9 +41,10 @@ struct GroupForecast {
 /// What is to be said about runs that can be compared: those of one question (report/questions.h).
 struct ReportSection {
   std::string title;
-  std::string finding = {};              // what came out, in a sentence
-  std::vector<ReportTable> tables = {};  // the first one comes before the pictures
-  std::string csv = {};                  // the results as a file
+  std::string finding = {};  // what came out, in a sentence
+  std::vector<ReportTable> tables = {};
+  std::size_t first_tables = 1;  // so many of them come before the pictures
+  std::string csv = {};          // the results as a file
   std::vector<ReportPicture> confusions = {};
   std::vector<Chart> forecasts = {};
   std::vector<Chart> figures = {};

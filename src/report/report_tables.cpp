@@ -9,6 +9,7 @@
 #include <map>
 
 #include "report/charts/axis.h"
+#include "report/charts/curves.h"
 #include "report/findings.h"
 #include "report/statistics.h"
 #include "report/units.h"
@@ -101,6 +102,8 @@ std::string results_note(const std::vector<RunGroup>& groups, bool validated, Sk
   }
   if (skill == SkillKind::ratio) sentences.push_back("x naive: the result divided by that; below 1 is better.");
   if (const std::string unit = unit_sentence(first); !unit.empty()) sentences.push_back(unit);
+  if (loss_heads(groups, "train_loss").size() > 1)
+    sentences.push_back("Losses of different heads (model.head) cannot be compared.");
   const std::string horizons = first.option("task.series.horizon");
   if (horizons.find(',') != std::string::npos)
     sentences.push_back(fmt::format("Each number is the mean over the horizons {}.", horizons));
@@ -138,7 +141,8 @@ ReportTable results_table(const std::vector<RunGroup>& groups) {
   const bool validated = any_result(groups, "best.iteration");
   const SkillKind skill = skill_kind(groups, metric);
   const std::string unit = unit_of("test_" + metric, groups.front().runs.front());
-  std::vector<Column> columns = {{"test " + spoken(metric) + (unit.empty() ? "" : ", " + unit),
+  const bool stream = groups.front().runs.front().counter == "row";
+  std::vector<Column> columns = {{(stream ? "" : "test ") + spoken(metric) + (unit.empty() ? "" : ", " + unit),
                                   [&](const RunGroup& group) { return spread_text(group.tests(metric)); }}};
   const auto add = [&](const std::string& name, std::function<std::string(const RunGroup&)> text) {
     columns.push_back({name, std::move(text)});
@@ -160,8 +164,7 @@ ReportTable results_table(const std::vector<RunGroup>& groups) {
   });
   add_result(otherwise ? "validation loss of the chosen weights" : "best validation loss", "best.validation_loss");
   add_result("train loss", "train_loss");
-  add(groups.front().runs.front().counter == "row" ? "rows" : "iterations",
-      [](const RunGroup& group) { return spread_text(group.results("iterations")); });
+  add(stream ? "rows" : "iterations", [](const RunGroup& group) { return spread_text(group.results("iterations")); });
   add("learner", [](const RunGroup& group) { return group.runs.front().option("learner.name"); });
   add("cell", [](const RunGroup& group) { return group.runs.front().result.text("cell"); });
   return table_of("Results", results_note(groups, validated, skill), columns, groups);
@@ -210,6 +213,12 @@ ReportTable cost_table(const std::vector<RunGroup>& groups) {
                           spread_text(group.results("seconds")), spread_text(milliseconds_per_update(group)),
                           spread_text(group.results("steps_per_second"))});
   return table;
+}
+
+bool can_be_tested(const std::vector<RunGroup>& groups) {
+  const std::string metric = common_metric(groups);
+  return std::any_of(groups.begin(), groups.end(),
+                     [&](const RunGroup& group) { return group.tests(metric).size() > 1; });
 }
 
 ReportTable comparison_table(const std::vector<RunGroup>& groups) {

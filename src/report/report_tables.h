@@ -12,6 +12,8 @@ namespace throughtime {
 ReportTable results_table(const std::vector<RunGroup>& groups);
 /// A row for each other test metric of each group; without rows where the task has one metric.
 ReportTable metrics_table(const std::vector<RunGroup>& groups);
+/// Whether some group has results of several seeds, without which there is no t test.
+bool can_be_tested(const std::vector<RunGroup>& groups);
 /// t tests of the first group with each other one.
 ReportTable comparison_table(const std::vector<RunGroup>& groups);
 ReportTable cost_table(const std::vector<RunGroup>& groups);

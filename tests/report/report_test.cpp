@@ -293,5 +293,33 @@ TEST(Csv, HasARowForEveryRun) {
   EXPECT_NE(text.find(",metrics.test_mse,"), std::string::npos);
 }
 
+TEST(Results, OfSingleRunsHaveNoTest) {
+  ScratchDirectory scratch;
+  write_run(scratch, "a", {.learner = "bptt"});
+  write_run(scratch, "b", {.learner = "fptt"});
+  const auto titles = [&] {
+    const Report report = make_report(group_runs(read_runs({scratch.path().string()})), {.figures = false});
+    std::string text;
+    for (const ReportTable& table : report.sections.at(0).tables) text += table.title + "; ";
+    return text;
+  };
+  EXPECT_EQ(titles().find("Compared with"), std::string::npos) << "nothing but dashes: " << titles();
+  write_run(scratch, "c", {.learner = "fptt", .seed = 2});
+  EXPECT_NE(titles().find("Compared with"), std::string::npos) << titles();
+}
+
+TEST(Results, HaveTheSimpleForecastsOfEachTargetBelowThem) {
+  ScratchDirectory scratch;
+  write_run(scratch, "a", {});
+  const ReportTable targets{.title = "Each target", .columns = {"target", "mse"}, .rows = {{"y +1", "0.5"}}};
+  const Report report =
+      make_report(group_runs(read_runs({scratch.path().string()})),
+                  {.figures = false, .forecasts = {{.group = "a", .charts = {}, .targets = targets}}});
+  EXPECT_EQ(report.sections.at(0).tables.at(1).title, "Each target");
+  EXPECT_EQ(report.sections.at(0).first_tables, 2u);
+  const std::string html = html_of(report);
+  EXPECT_LT(html.find("<h3>Each target</h3>"), html.find("all results of each run (CSV)"));
+}
+
 }  // namespace
 }  // namespace throughtime
