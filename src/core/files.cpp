@@ -233,7 +233,9 @@ std::string file_trouble(const fs::path& path) {
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path)) refuse("run", "cannot read {}: no readable file", path.string());
+  if (const std::string trouble = file_trouble(path); !trouble.empty())
+    refuse("run", "cannot read {}: {}", path.string(), trouble);
+  if (!file) refuse("run", "cannot read {}: it cannot be opened", path.string());
   try {
     return {std::istreambuf_iterator<char>(file), {}};
   } catch (const std::ios_base::failure& error) {

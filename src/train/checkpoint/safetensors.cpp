@@ -115,6 +115,8 @@ class NameCollector final : public nlohmann::json_sax<Json> {
 class Reader {
  public:
   explicit Reader(const std::filesystem::path& path) : path_(path.string()), stream_(path, std::ios::binary) {
+    if (const std::string trouble = file_trouble(path); !trouble.empty())
+      refuse("safetensors", "cannot read {}: {}", path_, trouble);
     std::error_code error;
     size_ = std::filesystem::file_size(path, error);
     if (!stream_ || error) refuse("safetensors", "cannot read {}: no readable file", path_);

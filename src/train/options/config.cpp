@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "core/files.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 #include "train/options/assign.h"
@@ -90,8 +91,10 @@ struct ConfigFile::Parts {
 };
 
 ConfigFile::ConfigFile(const std::string& path) : parts_(std::make_unique<Parts>()) {
+  if (const std::string trouble = file_trouble(path); !trouble.empty())
+    refuse("config", "cannot read {}: {}; give a configuration file (TOML)", path, trouble);
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) refuse("config", "cannot read {}: it is not a readable file", path);
+  if (!file) refuse("config", "cannot read {}: it cannot be opened", path);
   toml::table document = parse_document({std::istreambuf_iterator<char>(file), {}}, path);
   parts_->path = path;
   parts_->arms = take_arms(document, path);

@@ -143,8 +143,8 @@ TEST(Safetensors, MalformedHeadersAreRefused) {
   huge[6] = '\x7f';
   write_text(directory / "a", huge);
   EXPECT_REFUSED(read_tensors(directory / "a"), "the header claims");
-  EXPECT_REFUSED(read_tensors(directory.path()), "no readable file");
-  EXPECT_REFUSED(read_tensors(directory / "none"), "no readable file");
+  EXPECT_REFUSED(read_tensors(directory.path()), "it is a directory, not a file");
+  EXPECT_REFUSED(read_tensors(directory / "none"), "there is no such file");
 }
 
 TEST(Safetensors, RealNumbersOfSixteenBits) {

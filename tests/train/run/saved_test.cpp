@@ -95,7 +95,7 @@ TEST(SavedWeights, AFileThatIsNoneGivesOneLineWithItsName) {
   wild.front() = std::numeric_limits<double>::infinity();
   save_weights(path, model, wild);
   EXPECT_NE(refusal(model).find("hold numbers that are not finite"), std::string::npos);
-  EXPECT_REFUSED(load_weights((scratch / "none").string(), model), "no readable file");
+  EXPECT_REFUSED(load_weights((scratch / "none").string(), model), "there is no such file");
 }
 
 TEST(SavedTraining, GoesOnWithTheSameBits) {
