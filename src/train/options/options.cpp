@@ -232,7 +232,7 @@ void describe(StreamOptions& config, OptionList& list) {
            between(0, 1));
   list.add("scaling", config.scales.scaling,
            "with task.series.standardise: how running means and deviations are computed. all: every row counts alike; "
-           "forgetting: rows fade with scale_memory; robust: so too, and wild values count little");
+           "forgetting: rows fade with scale_memory; robust: as forgetting, and wild values count little");
   list.add("scale_memory", config.scales.memory,
            "scaling = robust, forgetting: rows that means and deviations remember", at_least(100));
   list.add("scale_rows", config.scales.rows,
@@ -272,8 +272,23 @@ std::vector<std::string> meant_keys(const OptionList& list, const std::string& k
   return nearest.empty() ? std::vector<std::string>() : std::vector<std::string>{nearest};
 }
 
+/// For a key without a dot, which can only be a table.
+std::string hint_for_table(const OptionList& list, const std::string& key) {
+  std::vector<std::string> tables, names;
+  for (const Option& option : list.options()) {
+    const std::string table = option.key.substr(0, option.key.find('.'));
+    if (tables.empty() || tables.back() != table) tables.push_back(table);
+    if (option.key == key + "." + option.name()) names.push_back(option.key);
+  }
+  if (!names.empty()) return fmt::format(" it is a table and has {};", fmt::join(names, ", "));
+  const std::string near = nearest_name(key, tables);
+  return near.empty() ? fmt::format(" tables are {};", fmt::join(tables, ", "))
+                      : fmt::format(" did you mean '[{}]'?", near);
+}
+
 /// What to write instead of an unknown key: a name of its own table, or another key.
 std::string hint_for(const OptionList& list, const std::string& key) {
+  if (key.find('.') == std::string::npos) return hint_for_table(list, key);
   const std::vector<std::string> beside = names_beside(list, key);
   const std::string table = key.substr(0, key.rfind('.')), near = nearest_name(key.substr(table.size() + 1), beside);
   if (!near.empty()) return fmt::format(" did you mean '{}.{}'?", table, near);

@@ -131,6 +131,10 @@ TEST(Config, UnknownKeysAreRefusedWithLineAndNearestName) {
                  "unknown option 'task.add.horizon'; task.add has length, markers, stream, window, reset, history; ");
   EXPECT_REFUSED(parse("seed = 3\n"), "run.toml:1: unknown table 'seed'");
   EXPECT_REFUSED(parse("train = 3\n"), "run.toml:1: train must be a table, got 3");
+  EXPECT_REFUSED(with("optimizer=1"),
+                 "unknown option 'optimizer'; it is a table and has optimizer.name, optimizer.rate, ");
+  EXPECT_REFUSED(with("optimiser=1"), "unknown option 'optimiser'; did you mean '[optimizer]'?");
+  EXPECT_REFUSED(with("x=1"), "unknown option 'x'; tables are task, model, learner, optimizer, train, run, stream; ");
   EXPECT_REFUSED(with("optimiser.rate=1"), "--set: unknown option 'optimiser.rate'; did you mean 'optimizer.rate'?");
   EXPECT_REFUSED(with("train.batch"), "expected key=value");
 }
