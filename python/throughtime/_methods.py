@@ -25,10 +25,11 @@ class BPTT(Settings):
     intermediate: sequences with one target at the end: where earlier windows have a loss. window_end: at their
         last step; every_step: shared over all steps; none: nowhere; auto: window_end for such sequences (auto,
         window_end, every_step, none)
-    q: Q, with which losses before the end of a sequence compare beside the target. examples: the prediction for
-        this example in the epoch before. class_wrong, class_right: that for a wrongly (rightly) classified
-        example of its class in the batch before. uniform: all classes alike. auto: examples if their number is
-        finite, else uniform (auto, examples, class_wrong, class_right, uniform)
+    q: Q, a distribution over the classes. A loss before the end of a sequence compares the answer with Q and
+        with the target. examples: the prediction for this example in the epoch before. class_wrong,
+        class_right: that for a wrongly (rightly) classified example of its class in the batch before. uniform:
+        all classes alike. auto: examples if their number is finite, else uniform (auto, examples, class_wrong,
+        class_right, uniform)
     q_epoch: q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first
         batch (at least 1)
     beta: weight of the target in the loss of window p of K', which ends at step t of T. time: t / T; window: p
@@ -381,10 +382,11 @@ class FPTT(Settings):
     intermediate: sequences with one target at the end: where earlier windows have a loss. window_end: at their
         last step; every_step: shared over all steps; none: nowhere; auto: window_end for such sequences (auto,
         window_end, every_step, none)
-    q: Q, with which losses before the end of a sequence compare beside the target. examples: the prediction for
-        this example in the epoch before. class_wrong, class_right: that for a wrongly (rightly) classified
-        example of its class in the batch before. uniform: all classes alike. auto: examples if their number is
-        finite, else uniform (auto, examples, class_wrong, class_right, uniform)
+    q: Q, a distribution over the classes. A loss before the end of a sequence compares the answer with Q and
+        with the target. examples: the prediction for this example in the epoch before. class_wrong,
+        class_right: that for a wrongly (rightly) classified example of its class in the batch before. uniform:
+        all classes alike. auto: examples if their number is finite, else uniform (auto, examples, class_wrong,
+        class_right, uniform)
     q_epoch: q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first
         batch (at least 1)
     beta: weight of the target in the loss of window p of K', which ends at step t of T. time: t / T; window: p

@@ -63,8 +63,9 @@ void describe_intermediate(TerminalConfig& config, OptionList& list) {
            "every_step: shared over all steps; none: nowhere; auto: window_end for such sequences");
   list.add(
       "q", config.q,
-      "Q, with which losses before the end of a sequence compare beside the target. examples: the prediction for this "
-      "example in the epoch before. class_wrong, class_right: that for a wrongly (rightly) classified example of its "
+      "Q, a distribution over the classes. A loss before the end of a sequence compares the answer with Q and with the "
+      "target. examples: the prediction for this example in the epoch before. class_wrong, class_right: that for a "
+      "wrongly (rightly) classified example of its "
       "class in the batch before. uniform: all classes alike. auto: examples if their number is finite, else uniform");
   list.add("q_epoch", config.q_epoch,
            "q = class_wrong, class_right: Q is uniform before this epoch (the first is 1) and in its first batch",

@@ -23,7 +23,7 @@ void describe(SeriesConfig& config, OptionList& list) {
   not_of_streams();
   list.add("missing", config.missing,
            "what becomes of a missing value. refuse: the file is refused; hold: the last value takes its place; skip: "
-           "so too, and a missing target is not learned from");
+           "the same, and a missing target is not learned from");
   not_of_streams();
   list.add("season", config.season,
            "steps of a season, such as 24 for hours and days, for the seasonal baseline; 0: none", between(0, 1e7));
