@@ -78,6 +78,12 @@ void write_pngs(const RunForecast& forecast, const std::string& name, const std:
   }
 }
 
+/// A chart's own texts are printable, and its colours must reach the terminal as they are.
+void show_chart(const Chart& chart) {
+  const Style style = style_of(STDOUT_FILENO);
+  fmt::print("{}", terminal_text_of(chart, std::max(style.width, 20), plot_rows, style.color));
+}
+
 void plot_forecast(const ReportArguments& arguments) {
   if (arguments.runs.size() != 1) refuse("plot", "--forecast draws one run, got {}", arguments.runs.size());
   const Split split = choice_of<Split>(arguments.split, "plot", "split (--split)");
@@ -91,9 +97,7 @@ void plot_forecast(const ReportArguments& arguments) {
   if (!arguments.svg.empty()) write_output(arguments.svg, stacked_svg(charts));
   if (!arguments.png.empty()) write_pngs(forecast, name, arguments.png);
   if (!arguments.svg.empty() || !arguments.png.empty()) return;
-  const Style style = style_of(STDOUT_FILENO);
-  for (const Chart& chart : charts)
-    show("{}", terminal_text_of(chart, std::max(style.width, 20), plot_rows, style.color));
+  for (const Chart& chart : charts) show_chart(chart);
 }
 
 void plot(const ReportArguments& arguments) {
@@ -104,11 +108,9 @@ void plot(const ReportArguments& arguments) {
   if (!arguments.svg.empty()) write_report(groups, options, ReportFormat::svg, arguments.svg);
   if (!arguments.png.empty()) write_report(groups, options, ReportFormat::png, arguments.png);
   if (!arguments.svg.empty() || !arguments.png.empty()) return;
-  const Style style = style_of(STDOUT_FILENO);
   std::vector<Chart> figures = require_figures(groups, options);
   if (options.metrics.empty()) figures.resize(1);
-  for (const Chart& figure : figures)
-    fmt::print("{}", terminal_text_of(figure, std::max(style.width, 20), plot_rows, style.color));
+  for (const Chart& figure : figures) show_chart(figure);
 }
 
 void report(const ReportArguments& arguments) {
