@@ -89,6 +89,38 @@ std::string duration_text(double seconds) {
   return fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
+std::string seconds_text(double seconds) { return fmt::format("{:.{}f}", seconds, seconds < 10 ? 2 : 1); }
+
+std::string folded(const std::string& text, std::size_t width, std::size_t deeper) {
+  std::string result;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    if (text_width(line) <= width || indent + deeper + narrowest_text > width) {
+      result += line;
+    } else {
+      const std::vector<std::string> parts = wrapped(line.substr(indent), width - indent - deeper);
+      for (std::size_t i = 0; i < parts.size(); ++i)
+        result += (i == 0 ? "" : "\n") + std::string(indent + (i == 0 ? 0 : deeper), ' ') + parts[i];
+    }
+    if (end < text.size()) result += '\n';
+    begin = end + 1;
+  }
+  return result;
+}
+
+void tell_text(const std::string& text) {
+  const Style style = style_of(STDERR_FILENO);
+  std::fputs((style.terminal ? folded(text, elements(style.width)) : text).c_str(), stderr);
+}
+
+void show_note(const std::string& text) {
+  const Style style = style_of(STDOUT_FILENO);
+  show_text(style.terminal ? folded(text, elements(style.width)) : text);
+}
+
 void show_text(const std::string& text) {
   const std::string shown = isatty(STDOUT_FILENO) != 0 ? printable_lines(text) : text;
   std::fwrite(shown.data(), 1, shown.size(), stdout);
@@ -119,15 +151,58 @@ std::size_t Table::width(const Style& style) const {
   return total - (style.unicode ? 0 : 2);
 }
 
+bool Table::fits(const Style& style) const {
+  const std::size_t limit = elements(style.width), whole = width(style);
+  if (whole <= limit) return true;
+  if (columns_.back().right) return false;
+  const std::size_t last = column_widths().back();
+  return whole - limit <= last - std::min(last, narrowest_text);
+}
+
 std::string Table::text(const Style& style) const {
+  if (!style.terminal || fits(style)) return drawn(style);
+  // A box costs columns that a narrow terminal does not have.
+  const Style plain{.terminal = true, .width = style.width};
+  if (fits(plain)) return drawn(plain);
+  const Table turned = transposed();
+  for (const Style& each : {style, plain})
+    if (turned.width(each) <= elements(style.width)) return turned.drawn(each);
+  return in_parts(style);
+}
+
+Table Table::part(const std::vector<std::size_t>& chosen) const {
+  std::vector<Column> columns;
+  for (const std::size_t i : chosen) columns.push_back(columns_[i]);
+  Table table(std::move(columns));
+  for (const std::vector<std::string>& row : rows_) {
+    std::vector<std::string> cells;
+    for (const std::size_t i : chosen) cells.push_back(row[i]);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+std::string Table::in_parts(const Style& style) const {
+  std::string text;
+  for (std::size_t next = 1; next < columns_.size();) {
+    std::vector<std::size_t> chosen = {0, next++};
+    for (; next < columns_.size(); ++next) {
+      chosen.push_back(next);
+      if (part(chosen).fits(style)) continue;
+      chosen.pop_back();
+      break;
+    }
+    text += part(chosen).drawn(style);
+  }
+  return text;
+}
+
+std::string Table::drawn(const Style& style) const {
   std::vector<std::size_t> widths = column_widths();
   const std::size_t limit = elements(style.width);
   if (style.terminal && width(style) > limit && !columns_.back().right) {
-    const std::size_t excess = width(style) - limit;
     const std::size_t spare = widths.back() - std::min(widths.back(), narrowest_text);
-    // A box costs columns that a narrow terminal does not have.
-    if (excess > spare && style.unicode) return text({.terminal = true, .width = style.width});
-    widths.back() -= std::min(excess, spare);
+    widths.back() -= std::min(width(style) - limit, spare);
   }
 
   const auto line = [&](const std::vector<std::string>& cells) {

@@ -31,6 +31,8 @@ Style style_of(int descriptor);
 // One border: what is written below passes through printable(), so that no name in a file, key, id or header can steer
 // a terminal.
 
+/// Lines on stderr; a terminal gets them broken between words.
+void tell_text(const std::string& text);
 /// A line on stderr, say: texts among the arguments lose their control characters, newlines too. Where stderr is closed
 /// nobody hears it, and what runs goes on (fmt::print would throw).
 template <class... Args>
@@ -41,10 +43,12 @@ void tell(fmt::format_string<Args...> format, Args&&... args) {
     else
       return value;
   };
-  std::fputs(fmt::format(fmt::runtime(fmt::string_view(format)), shown(args)...).c_str(), stderr);
+  tell_text(fmt::format(fmt::runtime(fmt::string_view(format)), shown(args)...));
 }
 /// Whole lines on stdout. Only a terminal gets them without control characters: another reader wants them as they are.
 void show_text(const std::string& text);
+/// The same of sentences: a terminal gets them broken between words.
+void show_note(const std::string& text);
 template <class... Args>
 void show(fmt::format_string<Args...> format, Args&&... args) {
   show_text(fmt::format(format, std::forward<Args>(args)...));
@@ -53,10 +57,15 @@ void show(fmt::format_string<Args...> format, Args&&... args) {
 /// Breaks a text at spaces into lines of at most `width` columns (a longer word keeps its own line).
 std::vector<std::string> wrapped(const std::string& text, std::size_t width);
 
+/// Breaks each line that is longer than `width`; what it goes on with begins `deeper` columns further in.
+std::string folded(const std::string& text, std::size_t width, std::size_t deeper = 2);
+
 /// 1536 -> "1.5 KiB".
 std::string bytes_text(std::size_t bytes);
 /// 75.2 -> "1:15"; 3700 -> "1:01:40".
 std::string duration_text(double seconds);
+/// The same for a table: "0.04", "12.5".
+std::string seconds_text(double seconds);
 
 /// Rows of cells under titles, each column as wide as its widest cell. Cells may be texts of any origin.
 class Table {
@@ -70,7 +79,8 @@ class Table {
   void add_row(std::vector<std::string> cells);
 
   /// Boxed on a unicode terminal, else plain columns. Where it is too wide for a terminal, a last column of text is
-  /// broken into lines.
+  /// broken into lines. If that is not enough the box goes, then the table is turned around, and at last it comes in
+  /// parts, each with the first column.
   std::string text(const Style& style) const;
   /// Columns taken by the table of that style without breaking anything.
   std::size_t width(const Style& style) const;
@@ -79,6 +89,11 @@ class Table {
 
  private:
   std::vector<std::size_t> column_widths() const;
+  /// Perhaps with lines of text that are broken.
+  bool fits(const Style& style) const;
+  Table part(const std::vector<std::size_t>& chosen) const;
+  std::string in_parts(const Style& style) const;
+  std::string drawn(const Style& style) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -54,6 +54,8 @@ TEST(Terminal, WritesBytesAndDurations) {
   EXPECT_EQ(duration_text(0.4), "0:00");
   EXPECT_EQ(duration_text(75.2), "1:15");
   EXPECT_EQ(duration_text(3700), "1:01:40");
+  EXPECT_EQ(seconds_text(0.043), "0.04");
+  EXPECT_EQ(seconds_text(12.34), "12.3");
 }
 
 Table small_table() {
@@ -112,6 +114,51 @@ TEST(Table, TurnsAround) {
             "----  -----  ------\n"
             "loss    0.5   12.25\n"
             "note  first\n");
+}
+
+TEST(Folded, BreaksLongLinesBetweenWordsBelowTheirIndent) {
+  EXPECT_EQ(folded("  one two three four five six\nshort\n", 24), "  one two three four\n    five six\nshort\n");
+  EXPECT_EQ(folded("short\n", 24), "short\n");
+  EXPECT_EQ(folded("", 24), "");
+  EXPECT_EQ(folded("a b", 3), "a b") << "nothing is broken that fits";
+}
+
+Table wide_table() {
+  Table table({{"arm", false}, {"iterations"}, {"test mse"}, {"last weights"}, {"validation mse"}, {"tape"}});
+  for (const char* arm : {"whole", "windows-10", "windows-20", "adaptive"})
+    table.add_row({arm, "400", "0.02301 ± 0.00149", "0.02403 ± 0.00311", "0.02436 ± 0.00113", "420.5 KiB"});
+  return table;
+}
+
+TEST(Table, NeverWidensATerminal) {
+  for (int width = 40; width < 140; ++width)
+    for (const bool unicode : {false, true}) {
+      std::istringstream lines(wide_table().text({.terminal = true, .unicode = unicode, .width = width}));
+      for (std::string line; std::getline(lines, line);) ASSERT_LE(text_width(line), width) << width << "\n" << line;
+    }
+  EXPECT_NE(wide_table().text({.width = 40}).find("0.02301 ± 0.00149  0.02403 ± 0.00311"), std::string::npos)
+      << "a pipe gets whole lines";
+}
+
+TEST(Table, ComesInPartsThatAllHaveTheFirstColumn) {
+  const std::string text = wide_table().text({.terminal = true, .width = 50});
+  const auto count = [&](const std::string& part) {
+    int found = 0;
+    for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("windows-10"), count("arm "));
+  EXPECT_EQ(count("0.02301 ± 0.00149"), 4);
+  EXPECT_EQ(count("tape"), 1);
+  EXPECT_GT(count("arm "), 1);
+}
+
+TEST(Table, OfOneRunIsTurnedAround) {
+  Table table({{"run", false}, {"iterations"}, {"test, best validation"}, {"test, last weights"}});
+  table.add_row({"house", "600", "mse 0.14213", "mse 0.20658"});
+  const std::string text = table.text({.terminal = true, .width = 40});
+  EXPECT_TRUE(text.starts_with("run                          house\n")) << text;
+  EXPECT_NE(text.find("test, best validation  mse 0.14213\n"), std::string::npos) << text;
 }
 
 }  // namespace

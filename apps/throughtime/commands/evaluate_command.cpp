@@ -115,10 +115,9 @@ void evaluate(EvaluateArguments arguments) {
     show("\n{}", confusion_table(confusion).text(style_of(STDOUT_FILENO)));
   if (judged.rivals.empty()) return;
   const bool scaled = trainer->config().task.series.standardise;
-  show("{}\n", scaled
-                   ? "mse, mae, rmse and pinball are scaled: targets divided by their deviation in the training part. "
-                     "original_: in the units of the file."
-                   : "All in the units of the file.");
+  show_note(scaled ? "mse, mae, rmse and pinball are scaled: targets divided by their deviation in the training part. "
+                     "original_: in the units of the file.\n"
+                   : "All in the units of the file.\n");
   show_rivals(judged);
   if (judged.targets.size() > 1) show_targets(judged);
 }

@@ -83,7 +83,7 @@ std::string summary(const std::vector<RunResult>& results) {
                                     fmt::format("{}", result.iteration),
                                     fmt::format("{}", result.updates),
                                     bytes_text(plan.activation_bytes),
-                                    fmt::format("{:.1f}", result.seconds),
+                                    seconds_text(result.seconds),
                                     number_text(result.train_loss)};
     if (chosen) row.push_back(result.best_test ? test_text(result, *result.best_test) : "");
     row.push_back(result.test ? test_text(result, *result.test) : "");
@@ -91,9 +91,7 @@ std::string summary(const std::vector<RunResult>& results) {
     if (errors) row.push_back(std::isfinite(result_skill(result)) ? fmt::format("{:.3f}", result_skill(result)) : "");
     table.add_row(std::move(row));
   }
-  const Style style = style_of(STDOUT_FILENO);
-  const bool fits = !style.terminal || table.width(style) <= elements(style.width);
-  return (fits ? table : table.transposed()).text(style);
+  return table.text(style_of(STDOUT_FILENO));
 }
 
 std::vector<RunConfig> load_configs(const TrainArguments& arguments) {

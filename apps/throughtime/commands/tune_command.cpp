@@ -34,7 +34,7 @@ std::string table_text(const std::vector<Trial>& trials, const Trial& best) {
   for (const Trial& trial : trials) {
     std::vector<std::string> row = {trial.setting,
                                     fmt::format("{}", trial.outcome.iterations),
-                                    fmt::format("{:.1f}", trial.outcome.seconds),
+                                    seconds_text(trial.outcome.seconds),
                                     fmt::format("{}", trial.outcome.best_iteration),
                                     number_text(trial.outcome.validation_loss),
                                     number_text(trial.outcome.validation_metric)};
@@ -57,8 +57,9 @@ void tune(const TuneArguments& arguments) {
     show("{}\n", tuning_json(trials, best, last));
     return;
   }
-  show("{}best: {}\ntrained once more in {} on {}: test {} {}\n", table_text(trials, best), printable(best.setting),
-       last.outcome.run, last.data, last.outcome.metric, number_text(last.outcome.test_metric));
+  show("{}", table_text(trials, best));
+  show_note(fmt::format("best: {}\ntrained once more in {} on {}: test {} {}\n", printable(best.setting),
+                        last.outcome.run, last.data, last.outcome.metric, number_text(last.outcome.test_metric)));
 }
 
 }  // namespace
