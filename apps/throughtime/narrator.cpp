@@ -3,10 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 namespace throughtime {
+namespace {
+
+constexpr int lines_of_trial = 5;  // a comparison has many of them
+
+}  // namespace
 
 void Narrator::on_start(const RunPlan& plan, std::int64_t iteration) {
   plan_ = plan;
@@ -25,7 +32,10 @@ void Narrator::on_progress(const Progress& progress) {
   bar_.show({plan_.name, progress.iteration, plan_.iterations, progress.train_loss, progress.seconds});
 }
 
+/// So few lines are read; metrics.jsonl has every validation.
 void Narrator::on_validation(const Evaluation& evaluation) {
+  const std::int64_t part = lines_ * evaluation.iteration / std::max<std::int64_t>(plan_.iterations, 1);
+  if (std::exchange(told_part_, part) == part) return;
   bar_.clear();
   const BestBy best_by(plan_.best_by);
   const bool other = !best_by.is_loss() && best_by.name() != plan_.metric;
@@ -48,7 +58,8 @@ void Narrator::on_end(const RunResult& result) {
     test += fmt::format(" (best validation{}, iteration {}); last weights {:.5f}",
                         BestBy(plan_.best_by).is_loss() ? "" : " " + plan_.best_by, result.best_validation->iteration,
                         result.test->metric);
-  tell("  {} {}{}\n", when, duration_text(result.seconds), test);
+  tell("  {} {}{}\n", when, result.seconds < 10 ? seconds_text(result.seconds) + " s" : duration_text(result.seconds),
+       test);
   warn_of_end(result);
 }
 
@@ -66,7 +77,8 @@ void throw_if_interrupted(const RunResult& result, const std::string& directory)
 
 Outcome run_narrated_trial(const RunConfig& config, bool test, bool quiet, const std::string& command) {
   const std::unique_ptr<Observer> observer =
-      quiet ? std::make_unique<StopWatch>() : std::unique_ptr<Observer>(new Narrator(run_directory(config)));
+      quiet ? std::make_unique<StopWatch>()
+            : std::unique_ptr<Observer>(new Narrator(run_directory(config), lines_of_trial));
   Outcome outcome = run_trial(config, *observer, test);
   if (outcome.interrupted)
     throw Interrupted(

@@ -21,7 +21,8 @@ class StopWatch : public Observer {
 /// Tells on stderr what runs and how far it is.
 class Narrator final : public StopWatch {
  public:
-  explicit Narrator(std::string directory) : directory_(std::move(directory)) {}
+  /// Of many validations about `lines` are shown.
+  explicit Narrator(std::string directory, int lines = 20) : directory_(std::move(directory)), lines_(lines) {}
   void on_start(const RunPlan& plan, std::int64_t iteration) override;
   void on_progress(const Progress& progress) override;
   void on_validation(const Evaluation& evaluation) override;
@@ -32,6 +33,8 @@ class Narrator final : public StopWatch {
   std::string directory_;
   RunPlan plan_;
   ProgressBar bar_;
+  int lines_;
+  std::int64_t told_part_ = -1;  // of the run, by the last validation that has a line
 };
 
 /// Says on stderr where the end of a run is no result (divergence), or its best weights were not chosen (unchosen).
