@@ -1,5 +1,6 @@
 #include "command_tree.h"
 
+#include "help_text.h"
 #include "throughtime/cell.h"
 #include "throughtime/engine.h"
 #include "throughtime/learner.h"
@@ -33,7 +34,7 @@ std::vector<std::string> choices_of(const std::string& flag) {
 CommandFlag flag_of(const CLI::Option& option) {
   CommandFlag flag{.names = {},
                    .by_place = option.get_positional(),
-                   .value = option.get_items_expected_max() == 0 ? "" : option.get_type_name(),
+                   .value = option.get_items_expected_max() == 0 ? "" : value_name(option),
                    .text = option.get_description(),
                    .fallback = option.get_default_str(),
                    .choices = {}};
@@ -43,6 +44,8 @@ CommandFlag flag_of(const CLI::Option& option) {
     flag.names = {option.get_name()};
   else
     flag.choices = choices_of(flag.names.front());
+  if (flag.choices.empty() && flag.value.starts_with("{"))
+    flag.choices = CLI::detail::split(flag.value.substr(1, flag.value.size() - 2), ',');
   return flag;
 }
 

@@ -18,6 +18,7 @@
 #include "commands.h"
 #include "core/launch.h"
 #include "core/names.h"
+#include "help_text.h"
 #include "interrupt.h"
 #include "terminal.h"
 #include "throughtime/error.h"
@@ -77,6 +78,16 @@ void refuse_on_ranks(CLI::App& app, const std::vector<std::string>& shared) {
   }
 }
 
+/// Refuses that there is nothing where a subcommand of `app`, or of its parsed subcommand, should be.
+void refuse_no_command(const CLI::App& app) {
+  for (const CLI::App* parsed : app.get_subcommands()) return refuse_no_command(*parsed);
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  if (!names.empty())
+    throughtime::refuse(app.get_name(), "give a command: {}; --help explains them", fmt::join(names, ", "));
+}
+
 /// Refuses a word that stands where a subcommand of `app`, or of its parsed subcommand, should be.
 void refuse_unknown_command(const CLI::App& app) {
   for (const CLI::App* parsed : app.get_subcommands()) return refuse_unknown_command(*parsed);
@@ -105,6 +116,12 @@ void finish_output() {
     throughtime::fail("output", "cannot write all of it: {}", std::strerror(errno));
 }
 
+/// "throughtime data list": what was asked for, as far as it was understood.
+std::string asked_command(const CLI::App& app) {
+  for (const CLI::App* parsed : app.get_subcommands()) return app.get_name() + " " + asked_command(*parsed);
+  return app.get_name();
+}
+
 /// A usage error is one line; help that was asked for goes to stdout.
 int answer(const CLI::App& app, const CLI::ParseError& error, throughtime::Communicator* ranks) {
   const bool first = ranks == nullptr || ranks->rank() == 0;
@@ -112,15 +129,17 @@ int answer(const CLI::App& app, const CLI::ParseError& error, throughtime::Commu
   try {
     refuse_unknown_flag(app);
     refuse_unknown_command(app);
+    if (error.get_name() == "RequiredError") refuse_no_command(app);
   } catch (const throughtime::InvalidInput& unknown) {
     return complain(bad_input, unknown.what(), ranks);
   }
-  return complain(bad_input, fmt::format("{} (see throughtime --help)", error.what()).c_str(), ranks);
+  return complain(bad_input, fmt::format("{} (see {} --help)", error.what(), asked_command(app)).c_str(), ranks);
 }
 
 /// Makes the commands and does what the arguments ask for.
 int run(int argc, char** argv, const std::shared_ptr<throughtime::Communicator>& ranks) {
   CLI::App app("Train recurrent networks on sequences of any length, in the memory you choose.", "throughtime");
+  app.formatter(std::make_shared<throughtime::HelpText>());
   app.require_subcommand(1);
   app.set_version_flag("--version", [] {
     return fmt::format("throughtime {} ({}); MPI: {}", throughtime::version(), throughtime::commit(),

@@ -30,9 +30,9 @@ std::string text_of(const std::string& run, bool best) {
 }  // namespace
 
 void add_weight_options(CLI::App& command, WeightChoice& choice, CLI::Option* with) {
-  const std::string when = with == nullptr ? "" : fmt::format("With {}: ", with->get_name());
+  const std::string when = with == nullptr ? "" : fmt::format(" (with {})", with->get_name());
   const auto add = [&](const char* name, bool& value, const char* what) {
-    CLI::Option* option = command.add_flag(name, value, when + what);
+    CLI::Option* option = command.add_flag(name, value, what + when);
     return with != nullptr ? option->needs(with) : option;
   };
   CLI::Option* best = add("--best", choice.best, "The weights that validation chose; the default where it chose any");

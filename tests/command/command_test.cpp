@@ -30,12 +30,12 @@ TEST_F(Command, ExplainsItself) {
 }
 
 TEST_F(Command, RefusesBadUsageWithOneLine) {
-  expect_refusal(run(""), "subcommand");
+  expect_refusal(run(""), "[throughtime] give a command: train, ");
   expect_refusal(run("trian x.toml"), "unknown command 'trian'; did you mean 'train'?");
   expect_refusal(run("--fast"), "--fast");
   expect_refusal(run("train"), "give a configuration file, or --resume RUN");
   expect_refusal(run("train a.toml --no-such-flag"), "--no-such-flag");
-  expect_refusal(run("list"), "subcommand");
+  expect_refusal(run("list"), "[list] give a command: cells, ");
   expect_refusal(run("list cell"), "unknown command 'cell'; did you mean 'cells'?");
   expect_refusal(run("gradcheck --cell lstn"), "did you mean 'lstm'?");
 }

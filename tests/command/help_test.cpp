@@ -67,6 +67,14 @@ TEST_F(Help, FlagsHaveNeighbours) {
   expect_refusal(run("--versoin"), "[throughtime] unknown option '--versoin'; did you mean '--version'?");
 }
 
+TEST_F(Help, ACommandThatIsMissingIsAskedFor) {
+  expect_refusal(run(""), "[throughtime] give a command: train, stream, ");
+  expect_refusal(run("data"), "[data] give a command: list, ");
+  expect_refusal(run("train none.toml"), "[config] cannot read none.toml: there is no such file");
+  std::filesystem::create_directory(path("folder"));
+  expect_refusal(run("train folder"), "[config] cannot read folder: it is a directory, not a file");
+}
+
 TEST_F(Help, BashCompletesCommandsFlagsKeysAndNames) {
   const Outcome script = run("completions bash");
   EXPECT_EQ(script.code, 0) << script.err;
@@ -81,6 +89,7 @@ TEST_F(Help, BashCompletesCommandsFlagsKeysAndNames) {
   EXPECT_EQ(offered("throughtime train --set learner.tbptt.trunc"), "learner.tbptt.truncation=\n");
   EXPECT_EQ(offered("throughtime evaluate run --split v"), "validation\n");
   EXPECT_EQ(offered("throughtime compare x.toml --learners fpt"), "fptt\n");
+  EXPECT_EQ(offered("throughtime reproduce x --scale f"), "full\n");
   EXPECT_EQ(offered("throughtime train some"), "\n") << "files are the shell's";
   expect_refusal(run("completions csh"), "unknown shell 'csh'");
 }
@@ -90,7 +99,7 @@ TEST_F(Help, TheManualPageHasEveryCommandAndKeyAndNothingThatManStumblesOver) {
   EXPECT_EQ(page.code, 0) << page.err;
   for (const std::string& command : all_commands())
     EXPECT_NE(page.out.find(".SS \"throughtime " + command + "\"\n"), std::string::npos) << command;
-  for (const char* part : {".B \"learner.fptt.windows\"", ".B \"\\-\\-temperature FLOAT", ".SH EXIT STATUS"})
+  for (const char* part : {".B \"learner.fptt.windows\"", ".B \"\\-\\-temperature NUMBER", ".SH EXIT STATUS"})
     EXPECT_NE(page.out.find(part), std::string::npos) << part;
   if (shell("command -v groff").code != 0) GTEST_SKIP() << "no groff here";
   write_text(path("throughtime.1"), page.out);

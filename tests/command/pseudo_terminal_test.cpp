@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 
 #include "command/command_run.h"
+#include "report/text.h"
 
 namespace throughtime {
 namespace {
@@ -105,6 +107,56 @@ TEST_F(PseudoTerminal, NamesCannotSteerIt) {
 TEST_F(PseudoTerminal, QuietDrawsNothing) {
   config_file(slow);
   EXPECT_EQ(show("train --quiet --json tiny.toml", 100, true).find("\x1b"), std::string::npos);
+}
+
+/// The widest line of a text, in columns.
+std::size_t widest(const std::string& text, const std::string& until = "\n\n\n") {
+  std::size_t columns = 0;
+  std::istringstream lines(text.substr(0, text.find(until)));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    columns = std::max(columns, text_width(line));
+  }
+  return columns;
+}
+
+TEST_F(PseudoTerminal, HelpIsBrokenBetweenWords) {
+  for (const char* command : {"", "train ", "plot ", "predict ", "reproduce ", "compare "}) {
+    const std::string help = show(std::string(command) + "--help", 80, true);
+    EXPECT_LE(widest(help, "Example"), 80u) << help;
+    EXPECT_EQ(help.find("INT in ["), std::string::npos) << help;
+  }
+  const std::string predict = show("predict --help", 80, true);
+  EXPECT_NE(predict.find("\n                              "), std::string::npos) << "below their own column";
+  EXPECT_LE(widest(show("help options", 80, true)), 80u);
+}
+
+TEST_F(PseudoTerminal, ForecastsHaveColoursAndNoEscapesAsText) {
+  std::string rows = "y\n";
+  for (int t = 0; t < 200; ++t) rows += fmt::format("{}\n", t % 7);
+  testing::write_text(path("y.csv"), rows);
+  config_file(
+      "[task]\nname = \"series\"\n[task.series]\npath = \"y.csv\"\nlength = 10\n[model]\nhidden = 4\n[train]\n"
+      "iterations = 4\nbatch = 2\nevaluate_every = 2\n[run]\ndirectory = \"run\"\n");
+  const std::string training = show("train tiny.toml", 80, true);
+  EXPECT_NE(training.find("rows of"), std::string::npos) << training;
+  const std::string colour = show("plot run --forecast", 80, true), plain = show("plot run --forecast", 80, false);
+  EXPECT_NE(colour.find("\x1b[38;5;"), std::string::npos);
+  EXPECT_EQ(colour.find("\\x1b"), std::string::npos) << colour;
+  EXPECT_EQ(plain.find('\x1b'), std::string::npos);
+  EXPECT_LE(widest(plain), 80u) << plain;
+  EXPECT_LE(widest(show("evaluate run", 80, false)), 80u);
+}
+
+TEST_F(PseudoTerminal, SomeTwentyValidationsHaveLines) {
+  config_file(std::string(slow) + "directory = \"run\"\n");
+  const std::string text =
+      show("train tiny.toml --set train.evaluate_every=1 --set train.evaluate_batches=1", 100, true);
+  std::size_t lines = 0;
+  for (std::size_t at = 0; (at = text.find(": validation mse", at)) != std::string::npos; ++at) ++lines;
+  EXPECT_GE(lines, 19u) << text;
+  EXPECT_LE(lines, 22u) << text;
+  EXPECT_EQ(testing::lines_in(testing::text_of(path("run/metrics.jsonl"))) > 100, true) << "the file has them all";
 }
 
 }  // namespace

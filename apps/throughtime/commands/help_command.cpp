@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -7,7 +8,9 @@
 #include "command_tree.h"
 #include "commands.h"
 #include "core/names.h"
+#include "help_text.h"
 #include "terminal.h"
+#include "throughtime/index.h"
 #include "train/options/options.h"
 
 namespace throughtime {
@@ -49,10 +52,10 @@ void add_help_command(CLI::App& app) {
   help->add_flag("--man", arguments->manual, "All of it as a manual page");
   help->callback([&app, arguments] {
     if (arguments->manual) return show("{}", manual_page(command_tree(app)));
-    const bool options = arguments->words == std::vector<std::string>{"options"};
-    show("{}", !options              ? command_help(app, arguments->words)
-               : arguments->markdown ? options_markdown()
-                                     : options_text());
+    if (arguments->words != std::vector<std::string>{"options"}) return show("{}", command_help(app, arguments->words));
+    if (arguments->markdown) return show("{}", options_markdown());
+    const Style style = style_of(STDOUT_FILENO);
+    show("{}", style.terminal ? folded_options(options_text(), elements(style.width)) : options_text());
   });
 }
 
