@@ -134,6 +134,26 @@ void expect_files_of(const std::string& page, const std::string& experiment, std
   }
 }
 
+class Readme : public testing::CommandTest {};
+
+/// All but the numbers, which take minutes: the lines and columns are those that the demo prints.
+TEST_F(Readme, ShowsWhatTheDemoPrints) {
+  std::istringstream lines(text_of(root / "README.md"));
+  std::string shown;
+  for (std::string line; std::getline(lines, line);) {
+    if (shown.empty() && !line.starts_with("    demo/fptt:")) continue;
+    if (!line.starts_with("    ")) break;
+    if (line != "      ...") shown += line.substr(4) + "\n";
+  }
+  EXPECT_GT(testing::lines_in(shown), 8u) << shown;
+  const std::string demo = (root / "experiments/demo.toml").string();
+  const Outcome outcome =
+      shell("exec 2>&1; " THROUGHTIME_COMMAND " train " + demo +
+            " --set train.iterations=2 --set train.evaluate_every=1 --set train.evaluate_batches=1");
+  ASSERT_EQ(outcome.code, 0) << outcome.out;
+  EXPECT_EQ(first_line_not_printed(shown, outcome.out, *Allowance::from("words")), "") << shown << outcome.out;
+}
+
 TEST(ChoosingGuide, ShowsTheFileOfItsExperiment) { expect_files_of("guides/choosing-a-method", "choosing", 0, 1); }
 TEST(AudioGuide, ShowsTheFilesOfItsExperiment) { expect_files_of("guides/audio", "audio", 0, 2); }
 TEST(ClassifyGuide, ShowsTheFilesOfItsExperiment) { expect_files_of("guides/classify", "sequences", 0, 2); }
