@@ -188,7 +188,7 @@ std::string Table::in_parts(const Style& style) const {
     std::vector<std::size_t> chosen = {0, next++};
     for (; next < columns_.size(); ++next) {
       chosen.push_back(next);
-      if (part(chosen).fits(style)) continue;
+      if (part(chosen).width(style) <= elements(style.width)) continue;
       chosen.pop_back();
       break;
     }
