@@ -65,7 +65,7 @@ std::string coverage_unit(const RunRecord& run) {
 }  // namespace
 
 std::string unit_of(const std::string& metric, const RunRecord& run) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 16> fixed = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 26> fixed = {
       {{"accuracy", "share of answers"},
        {"balanced_accuracy", "share of answers"},
        {"mark_error", "share of events"},
@@ -80,6 +80,16 @@ std::string unit_of(const std::string& metric, const RunRecord& run) {
        {"original_mae", of_file},
        {"original_rmse", of_file},
        {"truncation", "steps"},
+       {"kappa", "steps that the estimate asks for"},
+       {"beta", "what is left of a gradient one lag later"},
+       {"relative_bias", "estimate, of the gradient"},
+       {"rows", "read so far"},
+       {"estimation_rows", "read so far for estimates"},
+       {"distance_to_average", "norm of W - W-bar"},
+       {"regulariser_share", "of the norm of the loss's gradient"},
+       {"worse_rows", "forecasts a tenth or more above naive"},
+       {"spring_rms", "distance between blocks"},
+       {"buffer_loss", "mean over the buffer"},
        {"time_rmse", of_file},
        {"published_time_rmse", of_file}}};
   const std::string_view score = without_split(metric);

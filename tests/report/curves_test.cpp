@@ -113,6 +113,7 @@ TEST(Units, AreThoseOfTheRun) {
   EXPECT_EQ(unit_of("validation_mse", run), "") << "generated numbers have none";
   EXPECT_EQ(unit_of("validation_accuracy", run), "share of answers");
   EXPECT_EQ(unit_of("truncation", run), "steps");
+  EXPECT_EQ(unit_of("kappa", run), "steps that the estimate asks for");
   run.result.entries = {{"metric", "accuracy"}};
   EXPECT_EQ(unit_of("validation_loss", run), "nats");
 }
