@@ -197,7 +197,7 @@ class CudaEngine final : public Engine {
   EngineConfig config_;
   int device_ = 0;
   StreamExecutor executor_;
-  mutable Recorder recorder_;
+  mutable CallRecorder recorder_;
   Staging staging_;
   std::vector<LayerKernels> cells_;
   const DeviceHead* head_ = nullptr;

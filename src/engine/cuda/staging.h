@@ -32,7 +32,7 @@ struct StagedLosses {
 /// Copies what a device needs of a window into the recorder's arena.
 class Staging {
  public:
-  Staging(const Model& model, Recorder& recorder) : model_(model), recorder_(recorder) {}
+  Staging(const Model& model, CallRecorder& recorder) : model_(model), recorder_(recorder) {}
 
   /// The most bytes that one call with this window puts there.
   std::size_t bytes_of(const Window& window) const;
@@ -58,7 +58,7 @@ class Staging {
   void values(const Window& window, std::span<const std::int32_t> places, StagedLosses& losses);
 
   const Model& model_;
-  Recorder& recorder_;
+  CallRecorder& recorder_;
   std::vector<std::int32_t> counts_;  // per token, zero between calls
 };
 
