@@ -43,6 +43,8 @@ class Staging {
   /// Of steps [first, last); with targets where the loss is wanted.
   StagedLosses losses(const Window& window, int first, int last, bool with_targets);
   const MaskNumbers* mask(const Window& window);
+  /// What |h_l - h_{l-1}|^2 of each place is multiplied by in the slowness penalty (engine/penalties.h): [L, B].
+  const float* difference_factors(const Window& window);
   /// Tokens of steps [first, last), sorted: all of AddSortedRows but where the rows are, which count from the first
   /// step's first.
   AddSortedRows tokens(const Window& window, int first, int last);
