@@ -205,6 +205,46 @@ TEST_F(RegularisedCuda, GradientsAreThoseOfTheReferenceInSeveralChunks) {
   EXPECT_LT(relative_error(got.sums, wanted.sums), 1e-5);
 }
 
+/// Windows of more than 1,024 steps go through the layers in pieces, with and without a tape that keeps them.
+TEST_F(RegularisedCuda, PenaltiesPassFromPieceToPiece) {
+  Sizes sizes{.hidden = 2, .embedding = 2, .experts = 2, .steps = 1030, .batch = 2};
+  ProblemSpec spec = sizes.spec();
+  spec.model.penalties.slowness = 1000;  // so that the few differences between pieces count
+  spec.parameter_range = 0.3;
+  const Problem problem = random_problem(spec);
+  EngineRun reference(problem, on("reference")), cuda(problem, on("cuda")), forward(problem, on("cuda"), Keep::nothing);
+  const Unrolled wanted = reference.unroll();
+  for (EngineRun* run : {&cuda, &forward}) {
+    const Unrolled got = run->unroll();
+    EXPECT_LT(relative_error(got.penalties, wanted.penalties), 1e-5);
+    EXPECT_NEAR(got.loss_sum, wanted.loss_sum, 1e-5 * wanted.loss_sum);
+  }
+  EXPECT_LT(relative_error(cuda.pull_back().gradient, reference.pull_back().gradient), 1e-5);
+}
+
+/// A loss at the last step alone joins the cotangent that comes in there, where no mask stands between.
+TEST_F(RegularisedCuda, LossAtTheEndJoinsWhatComesIn) {
+  for (const PenaltyConfig penalties : {PenaltyConfig{}, PenaltyConfig{2, 0}, PenaltyConfig{2, 1.5}})
+    for (const char* head : {"softmax", "mixture_of_softmaxes"}) {
+      ProblemSpec spec = Sizes{.experts = 2, .head = head}.spec();
+      spec.model.dropout = {};
+      spec.model.penalties = penalties;
+      spec.zero_weights = spec.resets = 0;
+      Problem problem = random_problem(spec);
+      std::fill(problem.window.weight.begin(), problem.window.weight.end() - problem.window.batch, 0.0f);
+      EngineRun reference(problem, on("reference")), cuda(problem, on("cuda"));
+      reference.unroll();
+      cuda.unroll();
+      for (const bool comes_in : {false, true}) {
+        PullBackSpec pull;
+        if (comes_in) pull.end_cotangent = random_numbers(reference.state_numbers(), 3);
+        const PulledBack wanted = reference.pull_back(pull), got = cuda.pull_back(pull);
+        EXPECT_LT(relative_error(got.gradient, wanted.gradient), 1e-5) << head;
+        EXPECT_LT(relative_error(got.tap_vectors, wanted.tap_vectors), 1e-5) << head;
+      }
+    }
+}
+
 TEST_F(RegularisedCuda, GivesTheSameBitsTwiceAndKernelByKernel) {
   for (const bool soft : {false, true}) {
     const Sizes sizes{.hidden = 40, .embedding = 20, .vocabulary = 1200, .experts = 15, .batch = 9, .soft = soft};
