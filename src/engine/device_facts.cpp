@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "throughtime/model.h"
 
 namespace throughtime {
@@ -13,11 +16,16 @@ std::string release_text(int version) { return fmt::format("{}.{}", version / 10
 
 }  // namespace
 
-std::string option_without_device_kernels(const Model& model) {
-  if (model.head_layers().any()) return fmt::format("the {} head (model.head)", model.head().name);
-  if (model.config().dropout.embedding > 0) return "dropout of tokens (model.dropout_embedding)";
-  if (model.config().penalties.activation > 0) return "the penalty on outputs (model.activation_penalty)";
-  if (model.config().penalties.slowness > 0) return "the penalty on their changes (model.slowness_penalty)";
+std::string untried_on_devices(const Model& model) {
+  const char* tried = std::getenv("THROUGHTIME_CUDA_UNTRIED");
+  if (tried && std::strcmp(tried, "1") == 0) return "";
+  const auto untried = [](const std::string& what) {
+    return fmt::format("{} has device kernels that were not run on a GPU yet", what);
+  };
+  if (model.head_layers().any()) return untried(fmt::format("the {} head (model.head)", model.head().name));
+  if (model.config().dropout.embedding > 0) return untried("model.dropout_embedding");
+  if (model.config().penalties.activation > 0) return untried("model.activation_penalty");
+  if (model.config().penalties.slowness > 0) return untried("model.slowness_penalty");
   return "";
 }
 

@@ -7,8 +7,9 @@ namespace throughtime {
 
 class Model;
 
-/// An option of a model that GPUs cannot compute yet, with its meaning; empty: there is none.
-std::string option_without_device_kernels(const Model& model);
+/// Why a model is not computed on a GPU although it has kernels for it: nobody has run them there. Empty: nothing
+/// stands in the way, or THROUGHTIME_CUDA_UNTRIED=1 says that somebody is about to. The only place that knows of it.
+std::string untried_on_devices(const Model& model);
 
 /// What a machine tells of its GPU.
 struct DeviceFacts {

@@ -7,6 +7,7 @@
 #include "support/errors.h"
 #include "support/numeric.h"
 #include "support/random_choice.h"
+#include "support/usable_engine.h"
 
 namespace throughtime::testing {
 namespace {
@@ -110,10 +111,7 @@ void expect_agreement(const std::string& engine, const Problem& problem, std::ui
 /// An engine and a cell.
 class Agreement : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
-  void SetUp() override {
-    const EngineType& type = find_engine(engine());
-    if (!type.usable()) GTEST_SKIP() << type.missing();
-  }
+  void SetUp() override { skip_without(engine()); }
   static const std::string& engine() { return std::get<0>(GetParam()); }
   static const std::string& cell() { return std::get<1>(GetParam()); }
 };

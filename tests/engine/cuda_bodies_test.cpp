@@ -10,9 +10,12 @@
 
 #include "engine/cuda/kernels/heads_body.h"
 #include "engine/cuda/kernels/inputs_body.h"
+#include "engine/cuda/kernels/mixture_body.h"
+#include "engine/cuda/kernels/penalties_body.h"
 #include "engine/cuda/kernels/update_body.h"
 #include "engine/cuda/kernels/vectors_body.h"
 #include "engine/dropout.h"
+#include "engine/update_loop.h"
 #include "optimizers/adadelta-inl.h"
 #include "optimizers/adagrad-inl.h"
 #include "optimizers/adam-inl.h"
@@ -110,6 +113,73 @@ RC_GTEST_PROP(CudaBodies, DropTheWeightsOfTheEngines, ()) {
   }
 }
 
+TEST(CudaBodies, MaskTheTokensOfTheEngines) {
+  const MaskNumbers numbers{77, 5, 7};  // neither step nor row matters
+  const DropoutSite site = embedding_dropout({.embedding = 0.4});
+  const std::vector<std::int32_t> tokens = {3, -1, 0, 3, 1000001, 2};
+  constexpr int width = 5, stride = 6;
+  const Floats given = normals(tokens.size() * stride, 1);
+  Floats values = given;
+  MaskTokens call{{static_cast<std::uint32_t>(site.purpose), site.layer, site.share, &numbers}};
+  call.entries = static_cast<int>(tokens.size());
+  call.width = width;
+  call.stride = stride;
+  call.tokens = tokens.data();
+  call.values = values.data();
+  each_cell(make_mask_plan(call), call.entries, (width + 3) / 4);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::int32_t token = tokens[i / stride];
+    const bool masked = token >= 0 && i % stride < width;
+    EXPECT_EQ(values[i], masked ? given[i] * token_factor(site, numbers.key, token) : given[i]) << i;
+  }
+  const auto plan = make_mask_plan(TokenMask(call));
+  for (std::int32_t token = 0; token < 100; ++token)
+    EXPECT_EQ(token_factor(plan, token), token_factor(site, numbers.key, token)) << token;
+}
+
+TEST(CudaBodies, ArePenaltiesAndWhatTheySendBack) {
+  // Four steps of two rows of three units, and the state before them.
+  constexpr int steps = 4, batch = 2, hidden = 3;
+  const Floats states = normals((steps + 1) * batch * hidden, 1);
+  Floats factors = normals(steps * batch, 2), squares(steps * batch, NAN);
+  factors[3] = 0;
+  for (float& factor : factors) factor = std::abs(factor);
+  const auto penalty = [&](const Doubles& at) {
+    double sum = 0;
+    for (std::size_t i = 0; i < factors.size() * hidden; ++i)
+      sum += factors[i / hidden] * (at[i + batch * hidden] - at[i]) * (at[i + batch * hidden] - at[i]);
+    return sum;
+  };
+  RowSquares rows{steps * batch, hidden,        1, factors.data(), states.data() + batch * hidden,
+                  states.data(), squares.data()};
+  for (std::size_t row = 0; row < squares.size(); ++row) work_on_row(OneLane(), rows, row);
+  const Doubles exact = to_double(states);
+  EXPECT_NEAR(std::accumulate(squares.begin(), squares.end(), 0.0), penalty(exact), 1e-5);
+  rows.factors = nullptr;
+  rows.b = nullptr;
+  rows.scale = 0.5;
+  work_on_row(OneLane(), rows, 0);
+  EXPECT_NEAR(squares[0], 0.5 * (std::pow(exact[6], 2) + std::pow(exact[7], 2) + std::pow(exact[8], 2)), 1e-6);
+
+  const Doubles wanted = testing::central_differences(
+      [&](std::span<const double> at) {
+        return penalty({at.begin(), at.end()});
+      },
+      exact, 1e-4);
+  Floats after(steps * batch * hidden, 1), before(batch * hidden, 1);
+  PullDifferences back{steps, batch, hidden, 1, steps - 1, factors.data(), states.data(), after.data()};
+  each_cell(back, steps * batch, hidden);
+  // What the first step sends to the state before it; there is no step in front of that one, and nobody looks for it.
+  back = {1, batch, hidden, 0, 1, factors.data() - batch, states.data() - batch * hidden, before.data()};
+  each_cell(back, batch, hidden);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_NEAR(i < before.size() ? before[i] : after[i - before.size()], 1 + wanted[i], 1e-5) << i;
+
+  Floats sum(6, 1);
+  each_cell(AddWeighedRows{2, 3, 2, factors.data(), states.data(), sum.data()}, 2, 3);
+  for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_NEAR(sum[i], 1 + 2 * factors[i / 3] * states[i], 1e-6);
+}
+
 TEST(CudaBodies, GatherTokensAndReals) {
   const Floats table = {1, 2, 3, 4, 5, 6}, reals = {0.1f, 0.2f, 0.3f};
   const std::vector<std::int32_t> tokens = {2, -1, 0};
@@ -175,7 +245,7 @@ TEST(CudaBodies, SpreadSumAndZero) {
   EXPECT_EQ(h, (Floats{0, 0, 3, 4}));
   float norm = NAN;
   const Floats sides = {3, 4};
-  row_norm(OneLane(), RowNorms{1, 2, sides.data(), &norm}, 0);
+  work_on_row(OneLane(), RowNorms{1, 2, sides.data(), &norm}, 0);
   EXPECT_EQ(norm, 5.0f);
 }
 
@@ -293,26 +363,128 @@ TEST(CudaBodies, TakeOutputsThatAreExcludedAndTheFirstOfEquals) {
   EXPECT_EQ(z[1], 0.0f);
 }
 
-/// An update as the kernels make it: a pass that joins and sums, a pass that steps and settles. Returns |W - W-bar|^2.
-template <class Rule>
-double run_update(const Update& call, Squares& squares) {
-  const TermNumbers terms(call, *call.numbers);
-  for (std::size_t i = 0; i < call.count; ++i) {
-    if (call.regularised)
-      call.gradient[i] =
-          join_terms(terms, call.gradient[i], call.weights[i], call.average[i], call.multiplier[i], squares);
-    add_squares(terms, call.gradient[i], squares);
+/// Rows of a mixture of softmaxes, labels and distributions among each other, as the kernels compute them
+/// (mixture.cpp), and as LayeredKernels<double> do.
+struct MixtureCase {
+  HeadLayers layers;
+  int rows = 4, outputs = 1;
+  Floats prior, latent, z, values, weights;
+  std::vector<std::int32_t> labels;
+
+  MixtureCase(int experts, int outputs, double epsilon) : outputs(outputs) {
+    layers.branches = experts;
+    layers.width = 3;
+    layers.epsilon = epsilon;
+    prior = normals(elements(rows, experts), 1);
+    latent = normals(elements(rows, experts, layers.width), 2);
+    z = normals(elements(rows, experts, outputs), 3, 3);
+    weights = normals(elements(rows), 4);
+    for (const float y : normals(elements(rows, outputs), 5)) values.push_back(std::abs(y));
+    values[0] = 0;
+    for (int row = 0; row < rows; ++row) labels.push_back(row % 2 ? row % outputs : -1);
   }
-  const StepNumbers step(call, *call.numbers, squares);
-  double distance = 0;
-  for (std::size_t i = 0; i < call.count; ++i) {
-    float moment[Rule::moments + 1];
-    for (int m = 0; m < Rule::moments; ++m) moment[m] = call.moments[m][i];
-    step_one<Rule>(step, call.gradient[i], call.weights[i], moment);
-    for (int m = 0; m < Rule::moments; ++m) call.moments[m][i] = moment[m];
-    if (call.settle) distance += settle_one(step, call.weights[i], call.average[i], call.multiplier[i]);
+};
+
+/// What both leave of one case.
+struct MixtureNumbers {
+  Doubles x, z, prior, collected, losses, correct, predictions;
+};
+
+MixtureNumbers by_bodies(const MixtureCase& given) {
+  const int rows = given.rows, experts = given.layers.branches, width = given.layers.width, outputs = given.outputs;
+  Floats prior = given.prior, latent = given.latent, z = given.z, x(latent.size());
+  Floats mixed(elements(rows, outputs)), predictions(mixed.size()), losses(elements(rows)), correct(elements(rows));
+  Doubles numbers(elements(rows, experts, branch_numbers));
+  std::vector<std::int32_t> places(elements(rows));
+  std::iota(places.begin(), places.end(), 0);
+  HeadBranches branches{rows, outputs, experts, width, given.layers.epsilon, {prior.data(), latent.data()}};
+  branches.x = x.data();
+  branches.z = z.data();
+  branches.numbers = numbers.data();
+  branches.mixed = mixed.data();
+  HeadLoss loss{.entries = rows, .outputs = experts * outputs};
+  loss.target_stride = outputs;
+  loss.labels = given.labels.data();
+  loss.values = given.values.data();
+  loss.weights = given.weights.data();
+  loss.z = z.data();
+  loss.d_z = 1;
+  loss.losses = losses.data();
+  loss.correct = correct.data();
+  const auto each_row = [](const auto& call, int count) {
+    for (int row = 0; row < count; ++row) work_on_row(OneLane(), call, elements(row));
+  };
+  each_row(WeighExperts{branches}, rows);
+  each_cell(SpreadExperts{branches}, rows, experts * width);
+  each_row(MeasureExperts{branches}, rows * experts);
+  each_cell(MixPredictions{{branches, places.data(), predictions.data()}}, rows, outputs);
+  const BranchesLoss call{branches, loss};
+  each_cell(MixExperts{call}, rows, outputs);
+  each_row(SettleRow{call}, rows);
+  each_row(SettleExpert{call}, rows * experts);
+  each_cell(PullBackExperts{call}, rows * experts, outputs);
+  MixtureNumbers got{to_double(x),      to_double(z),       to_double(prior),      {},
+                     to_double(losses), to_double(correct), to_double(predictions)};
+  each_cell(CollectExperts{branches}, rows, experts * width);  // as if dL/dx were x
+  got.collected = to_double(latent);
+  return got;
+}
+
+MixtureNumbers by_reference(const MixtureCase& given) {
+  const auto& kernels = find_head("mixture_of_softmaxes").reference.layered;
+  const std::size_t experts = elements(given.layers.branches), outputs = elements(given.outputs);
+  MixtureNumbers wanted;
+  for (std::size_t i = 0; i < elements(given.rows); ++i) {
+    const auto part = [&](const Floats& all) {
+      const std::size_t width = all.size() / elements(given.rows);
+      return Doubles(all.begin() + static_cast<std::ptrdiff_t>(i * width),
+                     all.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+    };
+    Doubles prior = part(given.prior), latent = part(given.latent), z = part(given.z), q = part(given.values);
+    Doubles x(latent.size()), scratch(experts * LayeredKernels<double>::scratch_per_branch), p(outputs);
+    const LayeredRow<double> row{
+        &given.layers, given.outputs, {prior.data(), latent.data()}, x.data(), elements(given.layers.width), z.data(),
+        outputs,       scratch.data()};
+    kernels.spread(row);
+    kernels.predict(row, p.data());
+    std::int32_t likeliest = -1;
+    const std::int32_t label = given.labels[i];
+    const double weight = given.weights[i];
+    wanted.losses.push_back(kernels.loss(row, {label, q.data()}, weight, true, label < 0 ? nullptr : &likeliest));
+    wanted.correct.push_back(label >= 0 && likeliest == label ? weight : 0);
+    const auto join = [](Doubles& all, const Doubles& more) { all.insert(all.end(), more.begin(), more.end()); };
+    join(wanted.x, x);
+    join(wanted.z, z);
+    join(wanted.prior, prior);
+    join(wanted.predictions, p);
+    kernels.collect(row);
+    join(wanted.collected, latent);
   }
-  return distance;
+  return wanted;
+}
+
+TEST(CudaBodies, AreTheReferenceMixture) {
+  for (const int experts : {1, 2, 5, 40})
+    for (const int outputs : {1, 2, 7, 300})
+      for (const double epsilon : {0.0, 1e-3}) {
+        SCOPED_TRACE(::testing::PrintToString(std::tuple(experts, outputs, epsilon)));
+        const MixtureCase given(experts, outputs, epsilon);
+        const MixtureNumbers got = by_bodies(given), wanted = by_reference(given);
+        EXPECT_LT(relative_error(got.x, wanted.x), 1e-6);
+        EXPECT_LT(relative_error(got.collected, wanted.collected), 1e-6);
+        EXPECT_LT(relative_error(got.predictions, wanted.predictions), 1e-6);
+        EXPECT_EQ(got.correct, wanted.correct);
+        // One output is always right, and one expert always chosen: losses and what is sent back vanish.
+        const auto expect_near = [](const Doubles& a, const Doubles& b) {
+          for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 3e-6 * (1 + std::abs(b[i])));
+        };
+        expect_near(got.losses, wanted.losses);
+        expect_near(got.z, wanted.z);
+        expect_near(got.prior, wanted.prior);
+        if (outputs > 1) {
+          EXPECT_LT(relative_error(got.z, wanted.z), 5e-6);
+        }
+      }
 }
 
 struct UpdateCase {

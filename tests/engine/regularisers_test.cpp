@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <span>
 #include <tuple>
 
@@ -12,9 +13,10 @@
 #include "support/errors.h"
 #include "support/numeric.h"
 #include "support/thread_ranks.h"
+#include "support/usable_engine.h"
 
-// Penalties on outputs (model.activation_penalty, slowness_penalty) with every mask on, in every cell and both engines
-// of the host.
+// Penalties on outputs (model.activation_penalty, slowness_penalty) with every mask on, in every cell and every
+// engine.
 namespace throughtime::testing {
 namespace {
 
@@ -50,6 +52,7 @@ PullBackSpec everything(const EngineRun& run, int steps, std::uint64_t seed) {
 /// An engine and a cell.
 class Regularisers : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
+  void SetUp() override { skip_without(engine()); }
   static const std::string& engine() { return std::get<0>(GetParam()); }
   static const std::string& cell() { return std::get<1>(GetParam()); }
   static bool exact() { return engine() == "reference"; }
@@ -220,7 +223,8 @@ TEST_P(Regularisers, AreTheSameOnSeveralRanks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCell, Regularisers,
-                         ::testing::Combine(::testing::Values("reference", "cpu"), ::testing::ValuesIn(cell_names())),
+                         ::testing::Combine(::testing::Values("reference", "cpu", "cuda"),
+                                            ::testing::ValuesIn(cell_names())),
                          [](const auto& info) { return std::get<0>(info.param) + "_" + std::get<1>(info.param); });
 
 TEST(RegularisedModel, RefusesWhatCannotBe) {
@@ -231,13 +235,22 @@ TEST(RegularisedModel, RefusesWhatCannotBe) {
   EXPECT_REFUSED(Model{config}, "activation_penalty");
 }
 
-TEST(RegularisedModel, IsNamedWhereADeviceCannotComputeIt) {
-  ModelConfig config = language_model("lstm", {3}, 2);
-  EXPECT_EQ(option_without_device_kernels(Model(config)), "");
-  config.penalties.activation = 1;
-  EXPECT_EQ(option_without_device_kernels(Model(config)), "the penalty on outputs (model.activation_penalty)");
-  config.penalties = {.slowness = 1};
-  EXPECT_EQ(option_without_device_kernels(Model(config)), "the penalty on their changes (model.slowness_penalty)");
+TEST(RegularisedModel, IsNamedWhereNobodyTriedItOnADevice) {
+  const auto untried = [](const ModelConfig& config) { return untried_on_devices(Model(config)); };
+  ModelConfig plain = language_model("lstm", {3}, 2), active = plain, slow = plain, dropped = plain, mixed = plain;
+  active.penalties.activation = 1;
+  slow.penalties.slowness = 1;
+  dropped.dropout.embedding = 0.1;
+  mixed.head.name = "mixture_of_softmaxes";
+  unsetenv("THROUGHTIME_CUDA_UNTRIED");
+  const std::string text = " has device kernels that were not run on a GPU yet";
+  EXPECT_EQ(untried(plain), "");
+  EXPECT_EQ(untried(active), "model.activation_penalty" + text);
+  EXPECT_EQ(untried(slow), "model.slowness_penalty" + text);
+  EXPECT_EQ(untried(dropped), "model.dropout_embedding" + text);
+  EXPECT_EQ(untried(mixed), "the mixture_of_softmaxes head (model.head)" + text);
+  setenv("THROUGHTIME_CUDA_UNTRIED", "1", 1);
+  for (const ModelConfig& config : {active, slow, dropped, mixed}) EXPECT_EQ(untried(config), "");
 }
 
 }  // namespace

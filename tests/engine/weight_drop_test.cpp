@@ -8,6 +8,7 @@
 #include "support/errors.h"
 #include "support/numeric.h"
 #include "support/thread_ranks.h"
+#include "support/usable_engine.h"
 
 // Masks on recurrent weights (model.dropout_recurrent): in every cell and every engine.
 namespace throughtime::testing {
@@ -53,10 +54,7 @@ PullBackSpec everything(const EngineRun& run, int steps, std::uint64_t seed) {
 /// An engine and a cell.
 class WeightDrop : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
-  void SetUp() override {
-    const EngineType& type = find_engine(engine());
-    if (!type.usable()) GTEST_SKIP() << type.missing();
-  }
+  void SetUp() override { skip_without(engine()); }
   static const std::string& engine() { return std::get<0>(GetParam()); }
   static const std::string& cell() { return std::get<1>(GetParam()); }
   static double tolerance() { return engine() == "reference" ? 1e-12 : 1e-5; }

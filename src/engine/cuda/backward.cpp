@@ -48,13 +48,15 @@ void CudaEngine::pull_back(const PullBackCall& call) {
   }
   const StagedLosses losses =
       call.losses ? staging_.losses(window, arguments.first, arguments.last, true) : StagedLosses();
-  arguments.losses =
-      losses.entries > 0 && pull_back_head(pass, losses, arguments.first, arguments.last, arguments.gradient);
+  const bool slow = losses.entries > 0 && penalises(pass, model_.config().penalties.slowness);
+  const float* differences = slow ? staging_.difference_factors(window) : nullptr;
+  arguments.losses = losses.entries > 0 && pull_back_head(pass, losses, differences, arguments);
   for (int end = arguments.last; end > arguments.first;) {
     const int begin = std::max(arguments.first, end - tape.piece());
     pull_back_piece(pass, arguments, begin, end);
     end = begin;
   }
+  if (differences && arguments.first > 0) pull_back_slowness_before(pass, differences, arguments.first);
   for (std::size_t k = 0; k < cells_.size(); ++k) {
     const Layer& layer = model_.layers()[k];
     MoveStates move = move_states(k, window.batch, elements(window.batch, layer.hidden));
@@ -212,6 +214,7 @@ void CudaEngine::add_input_gradient(const Pass& pass, int begin, int end, float*
   sum.stride = model_.raw_inputs();
   sum.rows = d_x;
   sum.table = block_of(gradient, model_.embedding);
+  sum.mask = token_mask(pass);
   add(sum);
 }
 

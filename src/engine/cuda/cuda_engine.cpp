@@ -72,9 +72,9 @@ CudaEngine::CudaEngine(const Model& model, EngineConfig config)
       head_(find_device_head(model.head().name.c_str())),
       levels_(levels_of(model)),
       partials_(elements(8, most_partials)) {
-  if (const std::string option = option_without_device_kernels(model); !option.empty())
-    refuse("cuda", "{} has no device kernels; use run.engine=cpu", option);
   if (!head_) refuse("cuda", "the head '{}' has no device kernels; use run.engine=cpu", model.head().name);
+  if (const std::string untried = untried_on_devices(model); !untried.empty())
+    refuse("cuda", "{}; use run.engine=cpu", untried);
   for (const Layer& layer : model.layers()) {
     const DeviceCell* cell = layer.cell->device ? layer.cell->device() : find_device_cell(layer.cell->name);
     if (!cell)
@@ -162,7 +162,7 @@ void CudaEngine::write(Buffer buffer, std::span<const double> values) {
     std::transform(values.begin(), values.end(), from, [](double value) { return static_cast<float>(value); });
   };
   if (values.size() <= small_write) {
-    recorder_.begin_call(Recorder::bytes_of<float>(values.size()));
+    recorder_.begin_call(CallRecorder::bytes_of<float>(values.size()));
     const auto room = recorder_.numbers<float>(values.size());
     convert(room.host);
     add(Copy{values.size(), room.device, change(buffer)});
@@ -226,7 +226,7 @@ MoveRows CudaEngine::move_rows(int width, std::span<const std::int64_t> indices)
 
 void CudaEngine::gather_rows(Buffer table, int width, std::span<const std::int64_t> indices, Buffer rows) {
   check_rows("gather_rows", table, width, indices, rows);
-  recorder_.begin_call(Recorder::bytes_of<std::int64_t>(indices.size()));
+  recorder_.begin_call(CallRecorder::bytes_of<std::int64_t>(indices.size()));
   MoveRows move = move_rows(width, indices);
   move.from = numbers(table);
   move.to = change(rows);
@@ -247,7 +247,8 @@ void CudaEngine::scatter_add_rows(Buffer rows, int width, std::span<const std::i
 
 void CudaEngine::scatter_rows(Buffer rows, int width, std::span<const std::int64_t> indices, Buffer table) {
   check_rows("scatter_rows", table, width, indices, rows);
-  recorder_.begin_call(Recorder::bytes_of<std::int64_t>(indices.size()) + Recorder::bytes_of<bool>(indices.size()));
+  recorder_.begin_call(CallRecorder::bytes_of<std::int64_t>(indices.size()) +
+                       CallRecorder::bytes_of<bool>(indices.size()));
   MoveRows move = move_rows(width, indices);
   const auto keep = recorder_.numbers<std::uint8_t>(indices.size());
   staging_.mark_last(indices, static_cast<std::int64_t>(table.size / elements(width)), keep.host);
@@ -271,7 +272,7 @@ void CudaEngine::apply_update(const UpdateCall& call) {
   if (typeid(call.optimizer) != typeid(CudaOptimizer))
     refuse("apply_update", "the optimizer was made by another engine");
   auto& optimizer = static_cast<CudaOptimizer&>(call.optimizer);
-  recorder_.begin_call(Recorder::bytes_of<UpdateNumbers>(1));
+  recorder_.begin_call(CallRecorder::bytes_of<UpdateNumbers>(1));
   UpdateNumbers changing;
   changing.coefficients = optimizer.type.coefficients(optimizer.config, ++optimizer.step, call.rate);
   changing.gradient_scale = call.gradient_scale;

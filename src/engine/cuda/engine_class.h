@@ -17,6 +17,7 @@
 namespace throughtime::cuda {
 
 struct LinearBackward;
+struct TokenMask;
 
 /// Moments of an optimizer on the device.
 class CudaOptimizer final : public OptimizerState {
@@ -46,11 +47,13 @@ struct UnrollOutputs {
   float* losses = nullptr;
   float* loss_sum = nullptr;
   float* correct_sum = nullptr;
+  float* penalties = nullptr;  // null too where there are none
   float* predictions = nullptr;
   float* states = nullptr;
   std::span<const int> state_steps;
 
   bool scored() const { return losses || loss_sum || correct_sum; }
+  bool heads() const { return scored() || penalties || predictions; }
 };
 
 /// Where a pull-back reads and writes; null: absent. Shapes as in PullBackCall.
@@ -140,6 +143,8 @@ class CudaEngine final : public Engine {
   float* d_raw_weights(const Pass& pass, std::size_t k, float* gradient) const;
   void end_recurrent_gradient(const Pass& pass, std::size_t k, float* gradient);
 
+  /// The mask of the embedding's rows; one without numbers where none are dropped.
+  TokenMask token_mask(const Pass& pass) const;
   void apply_mask(const Pass& pass, const DropoutSite& site, int entries, int width, int first_step,
                   const std::int32_t* places, float* values, bool always = false, int stride = 0);
   /// y [rows, outputs] = x W^T + bias.
@@ -163,18 +168,43 @@ class CudaEngine final : public Engine {
   void hand_out_states(const Pass& pass, int begin, int end, const UnrollOutputs& out);
   void store_state(const Pass& pass, std::size_t k, int slot, float* rows);
 
-  // head.cpp
+  // penalties.cpp
   struct HeadRows;  // some of the places that carry a loss
+  static bool penalises(const Pass& pass, double strength) { return pass.tape.training && strength > 0; }
+  void sum_activation(const Pass& pass, const HeadRows& rows, const float* features, float* sum);
+  void pull_back_activation(const Pass& pass, const HeadRows& rows, const float* features, float* d_features);
+  /// Of steps [begin, end), which the tape holds from slot(begin) on. `factors`: of the window.
+  void sum_slowness(const Pass& pass, const float* factors, int begin, int end, float* sum);
+  void pull_back_slowness(const Pass& pass, const float* factors, int first, int last);
+  /// What the first step of a part sends to the state before it, which has been carried there.
+  void pull_back_slowness_before(const Pass& pass, const float* factors, int first);
+
+  // head.cpp
   void evaluate_head(const Pass& pass, const StagedLosses& losses, int begin, int end, int slot_begin,
                      const UnrollOutputs& out);
   void evaluate_rows(const Pass& pass, const HeadRows& rows, const UnrollOutputs& out);
-  const float* head_outputs(const Pass& pass, const HeadRows& rows);
+  void head_outputs(const Pass& pass, const HeadRows& rows, const float* features);
   const float* head_features(const Pass& pass, const HeadRows& rows);
   void score(const Pass& pass, const HeadRows& rows, bool d_z, float* losses, float* correct);
   /// Whether the cotangents are in the tape's d_outputs; else they joined those of the state at the end.
-  bool pull_back_head(const Pass& pass, const StagedLosses& losses, int first, int last, float* gradient);
+  /// `differences`: factors of the slowness penalty, or null.
+  bool pull_back_head(const Pass& pass, const StagedLosses& losses, const float* differences,
+                      const PullBackArguments& arguments);
   void pull_back_rows(const Pass& pass, const HeadRows& rows, float* gradient);
-  void pull_back_linear(const Pass& pass, const LinearBackward& back, const float* x, float* gradient);
+  /// A linear layer of the head, which read `x`: its gradients, and what `back` says.
+  void pull_back_linear(const Pass& pass, const LinearBackward& back, const float* x, int weight, int bias,
+                        float* gradient);
+  /// From the outputs' cotangents to those of the features, of which `d_features` says where they go.
+  void pull_back_outputs(const Pass& pass, const HeadRows& rows, const float* features, float* d_features, int join,
+                         float* gradient);
+
+  // layered_head.cpp: the same for a head with layers of its own
+  HeadBranches head_branches(const Pass& pass, const HeadRows& rows) const;
+  void mask_branches(const Pass& pass, const HeadRows& rows, float* x);
+  void branch_outputs(const Pass& pass, const HeadRows& rows, const float* features);
+  void predict_branches(const Pass& pass, const HeadRows& rows, float* predictions);
+  void pull_back_branches(const Pass& pass, const HeadRows& rows, const float* features, float* d_features, int join,
+                          float* gradient);
 
   // backward.cpp
   void pull_back_piece(const Pass& pass, const PullBackArguments& arguments, int begin, int end);
@@ -197,7 +227,7 @@ class CudaEngine final : public Engine {
   EngineConfig config_;
   int device_ = 0;
   StreamExecutor executor_;
-  mutable Recorder recorder_;
+  mutable CallRecorder recorder_;
   Staging staging_;
   std::vector<LayerKernels> cells_;
   const DeviceHead* head_ = nullptr;

@@ -14,9 +14,15 @@ void CudaEngine::unroll(const UnrollCall& call) {
   check_unroll(model_, call);
   CudaTape& tape = own_tape("unroll", call.tape);
   const Window& window = call.window;
-  const UnrollOutputs out{change_or_null(call.losses),      change_or_null(call.loss_sum),
-                          change_or_null(call.correct_sum), change_or_null(call.predictions),
-                          change_or_null(call.states),      call.state_steps};
+  const PenaltyConfig& penalties = model_.config().penalties;
+  const bool penalised = call.training && penalties.any();
+  const UnrollOutputs out{change_or_null(call.losses),
+                          change_or_null(call.loss_sum),
+                          change_or_null(call.correct_sum),
+                          penalised ? change_or_null(call.penalties) : nullptr,
+                          change_or_null(call.predictions),
+                          change_or_null(call.states),
+                          call.state_steps};
   recorder_.begin_call(staging_.bytes_of(window));
   tape.unrolled = window.steps;
   tape.training = call.training;
@@ -25,9 +31,10 @@ void CudaEngine::unroll(const UnrollCall& call) {
   tape.version = slot(call.parameters).version;
   const Pass pass{window, tape, numbers(call.parameters), staging_.flags(window), staging_.mask(window)};
   const StagedInputs inputs = staging_.inputs(window);
-  const bool heads = out.scored() || out.predictions;
+  const bool heads = out.heads();
   const StagedLosses losses = heads ? staging_.losses(window, 0, window.steps, out.scored()) : StagedLosses();
   const bool kept = tape.shape().keep != Keep::nothing;
+  const float* differences = out.penalties && penalties.slowness > 0 ? staging_.difference_factors(window) : nullptr;
 
   map_weights(pass);
   const float* initial = numbers_or_null(call.initial_state);
@@ -41,6 +48,7 @@ void CudaEngine::unroll(const UnrollCall& call) {
                   end == window.steps ? final_state : nullptr);
     hand_out_states(pass, begin, end, out);
     if (heads && !kept) evaluate_head(pass, losses, begin, end, begin, out);
+    if (differences) sum_slowness(pass, differences, begin, end, out.penalties + 1);
     if (kept || end == window.steps) continue;
     for (std::size_t k = 0; k < cells_.size(); ++k)  // the next piece begins where this one ended
       for (int tensor = 0; tensor < model_.layers()[k].cell->shape.states; ++tensor) {
@@ -115,6 +123,15 @@ void CudaEngine::first_input(const Pass& pass, const StagedInputs& inputs, int b
   gather.values = inputs.values ? inputs.values + place * elements(input.reals) : nullptr;
   gather.x = encoded ? pass.tape.raw.data() + slot * elements(model_.raw_inputs()) : x;
   add(gather);
+  if (const TokenMask mask = token_mask(pass); mask.numbers) {
+    MaskTokens tokens{mask};
+    tokens.entries = places;
+    tokens.width = input.embedding;
+    tokens.stride = model_.raw_inputs();
+    tokens.tokens = gather.tokens;
+    tokens.values = gather.x;
+    add(tokens);
+  }
   if (encoded)
     linear(pass, places, model_.raw_inputs(), model_.inputs(), gather.x, model_.encoder_weight, model_.encoder_bias, x);
   apply_mask(pass, input_dropout(model_.config().dropout), places, model_.inputs(), begin, nullptr, x);

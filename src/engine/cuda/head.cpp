@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/cuda/engine_class.h"
+#include "engine/cuda/head_rows.h"
 #include "engine/cuda/kernels/few_outputs.h"
 #include "engine/cuda/kernels/inputs.h"
 #include "engine/cuda/kernels/vectors.h"
@@ -9,19 +10,6 @@
 #include "throughtime/index.h"
 
 namespace throughtime::cuda {
-
-/// Some of the places that carry a loss, as many as the tape has room for.
-struct CudaEngine::HeadRows {
-  const StagedLosses& losses;
-  int first = 0, count = 0;  // among the entries
-  int slot_begin = 0;        // the window's step that slot 0 of the tape holds
-  bool at_the_end = false;   // all places of the last step: what flows back joins the cotangent of the state there
-
-  const std::int32_t* places() const { return losses.places + first; }
-  const std::int32_t* host_places() const { return losses.host_places.data() + first; }
-  /// Whether they are places without a gap: then nothing must be gathered.
-  bool whole() const { return count > 0 && host_places()[count - 1] - host_places()[0] == count - 1; }
-};
 
 const float* CudaEngine::head_features(const Pass& pass, const HeadRows& rows) {
   const Layer& top = model_.layers().back();
@@ -42,28 +30,26 @@ const float* CudaEngine::head_features(const Pass& pass, const HeadRows& rows) {
   return gather.to;
 }
 
-/// Outputs z of the rows, into the tape's; returns what the last linear layer read.
-const float* CudaEngine::head_outputs(const Pass& pass, const HeadRows& rows) {
+/// Outputs z of the rows, into the tape's.
+void CudaEngine::head_outputs(const Pass& pass, const HeadRows& rows, const float* features) {
+  if (model_.head_layers().any()) return branch_outputs(pass, rows, features);
   const int hidden = model_.config().head.hidden, top = model_.top_hidden();
   HeadSpace& space = pass.tape.head;
-  const float* last = head_features(pass, rows);
-  if (hidden > 0) {
-    linear(pass, rows.count, top, hidden, last, model_.head_inner_weight, model_.head_inner_bias, space.inner.data());
-    last = space.inner.data();
-  }
-  linear(pass, rows.count, hidden > 0 ? hidden : top, model_.linear_outputs(), last, model_.head_weight,
-         model_.head_bias, space.outputs.data(), model_.outputs());
+  if (hidden > 0)
+    linear(pass, rows.count, top, hidden, features, model_.head_inner_weight, model_.head_inner_bias,
+           space.inner.data());
+  linear(pass, rows.count, model_.last_width(), model_.linear_outputs(), hidden > 0 ? space.inner.data() : features,
+         model_.head_weight, model_.head_bias, space.outputs.data(), model_.outputs());
   const DropoutConfig& dropout = model_.config().dropout;
   apply_mask(pass, logits_dropout(dropout), rows.count, model_.linear_outputs(), 0, rows.places(), space.outputs.data(),
              dropout.logits_always, model_.outputs());
-  return last;
 }
 
 void CudaEngine::score(const Pass& pass, const HeadRows& rows, bool d_z, float* losses, float* correct) {
   const StagedLosses& staged = rows.losses;
   HeadLoss loss;
   loss.entries = rows.count;
-  loss.outputs = model_.outputs();
+  loss.outputs = model_.outputs() * model_.head_layers().branches;
   loss.constants = model_.head_constants >= 0 ? model_.head().constants : 0;
   loss.constant_values = block(pass, model_.head_constants);
   loss.levels = static_cast<int>(levels_.size());
@@ -75,17 +61,21 @@ void CudaEngine::score(const Pass& pass, const HeadRows& rows, bool d_z, float* 
     loss.value_entry = staged.value_entry + rows.first;
   else if (staged.values)
     loss.values += elements(rows.first, staged.target_width);
-  loss.weights = staged.weights + rows.first;
+  loss.weights = rows.weights();
   loss.z = pass.tape.head.outputs.data();
   loss.d_z = d_z ? 1 : 0;
   loss.losses = losses;
   loss.correct = correct;
-  recorder_.add<Context, HeadLoss>(head_->loss, loss);
+  if (head_->branches)
+    recorder_.add<Context, BranchesLoss>(head_->branches->loss, {head_branches(pass, rows), loss});
+  else
+    recorder_.add<Context, HeadLoss>(head_->loss, loss);
 }
 
 void CudaEngine::evaluate_rows(const Pass& pass, const HeadRows& rows, const UnrollOutputs& out) {
   HeadSpace& space = pass.tape.head;
-  head_outputs(pass, rows);
+  const float* features = head_features(pass, rows);
+  if (out.scored() || out.predictions) head_outputs(pass, rows, features);
   if (out.scored()) {
     score(pass, rows, false, space.losses.data(), out.correct_sum ? space.correct.data() : nullptr);
     if (out.losses) {
@@ -97,10 +87,13 @@ void CudaEngine::evaluate_rows(const Pass& pass, const HeadRows& rows, const Unr
       scatter.to = out.losses;
       add(scatter);
     }
-    if (out.loss_sum) add(AddSum{rows.count, space.losses.data(), rows.losses.weights + rows.first, out.loss_sum});
+    if (out.loss_sum) add(AddSum{rows.count, space.losses.data(), rows.weights(), out.loss_sum});
     if (out.correct_sum) add(AddSum{rows.count, space.correct.data(), nullptr, out.correct_sum});
   }
+  const double activation = model_.config().penalties.activation;
+  if (out.penalties && activation > 0) sum_activation(pass, rows, features, out.penalties);
   if (!out.predictions) return;
+  if (head_->branches) return predict_branches(pass, rows, out.predictions);
   HeadPredict predict;
   predict.entries = rows.count;
   predict.outputs = model_.outputs();
@@ -131,15 +124,16 @@ void CudaEngine::evaluate_head(const Pass& pass, const StagedLosses& losses, int
     const HeadRows rows{losses, first, std::min(most, last - first), slot_begin};
     evaluate_rows(pass, rows, out);
     // The way back finds the outputs where they are, unless they became predictions.
-    if (at_once && !out.predictions && pass.tape.shape().keep != Keep::nothing)
+    const bool made = out.scored() && !out.predictions;
+    if (at_once && made && pass.tape.shape().keep != Keep::nothing)
       pass.tape.kept_places.assign(rows.host_places(), rows.host_places() + rows.count);
   }
 }
 
-/// The head's last linear layer, which read `x`: its gradients, and what `back` says.
-void CudaEngine::pull_back_linear(const Pass& pass, const LinearBackward& back, const float* x, float* gradient) {
-  float* d_weights = block_of(gradient, model_.head_weight);
-  float* d_bias = block_of(gradient, model_.head_bias);
+void CudaEngine::pull_back_linear(const Pass& pass, const LinearBackward& back, const float* x, int weight, int bias,
+                                  float* gradient) {
+  float* d_weights = block_of(gradient, weight);
+  float* d_bias = block_of(gradient, bias);
   if (back.outputs > most_few_outputs || back.rows > most_few_rows) {
     if (gradient) {
       add_gradient(pass.tape, back.rows, back.inputs, back.outputs, back.d_y, back.d_y_stride, x, d_weights);
@@ -162,22 +156,52 @@ void CudaEngine::pull_back_linear(const Pass& pass, const LinearBackward& back, 
   add(few);
 }
 
-void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* gradient) {
+void CudaEngine::pull_back_outputs(const Pass& pass, const HeadRows& rows, const float* features, float* d_features,
+                                   int join, float* gradient) {
   HeadSpace& space = pass.tape.head;
-  const int hidden = model_.config().head.hidden, top = model_.top_hidden(), outputs = model_.linear_outputs();
-  const int stride = model_.outputs(), width = hidden > 0 ? hidden : top;
-  const auto& kept = pass.tape.kept_places;
-  const bool ready = elements(rows.count) == kept.size() && std::equal(kept.begin(), kept.end(), rows.host_places());
-  // Features are made again where they had to be gathered: it is cheap beside the outputs.
-  const float* last = !ready ? head_outputs(pass, rows) : hidden > 0 ? space.inner.data() : head_features(pass, rows);
-  pass.tape.kept_places.clear();
-  score(pass, rows, true, nullptr, nullptr);
+  const int hidden = model_.config().head.hidden, outputs = model_.linear_outputs(), stride = model_.outputs();
   float* d_z = space.outputs.data();
   const DropoutConfig& dropout = model_.config().dropout;
   apply_mask(pass, logits_dropout(dropout), rows.count, outputs, 0, rows.places(), d_z, dropout.logits_always, stride);
   if (gradient && model_.head_constants >= 0)
     add_bias_gradient(pass.tape, rows.count, model_.head().constants, d_z + outputs, stride,
                       block_of(gradient, model_.head_constants));
+  LinearBackward back;
+  back.rows = rows.count;
+  back.inputs = model_.last_width();
+  back.outputs = outputs;
+  back.d_y_stride = stride;
+  back.d_y = d_z;
+  back.weights = block(pass, model_.head_weight);
+  back.d_x = hidden > 0 ? space.d_inner.data() : d_features;
+  back.add = hidden == 0 ? join : 0;
+  pull_back_linear(pass, back, hidden > 0 ? space.inner.data() : features, model_.head_weight, model_.head_bias,
+                   gradient);
+  if (hidden == 0) return;
+  const int top = model_.top_hidden();
+  if (gradient) {
+    add_gradient(pass.tape, rows.count, top, hidden, space.d_inner.data(), 0, features,
+                 block_of(gradient, model_.head_inner_weight));
+    add_bias_gradient(pass.tape, rows.count, hidden, space.d_inner.data(), 0,
+                      block_of(gradient, model_.head_inner_bias));
+  }
+  back = {.rows = rows.count, .inputs = top, .outputs = hidden, .add = join};
+  back.d_y = space.d_inner.data();
+  back.weights = block(pass, model_.head_inner_weight);
+  back.d_x = d_features;
+  add(back);
+}
+
+void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* gradient) {
+  HeadSpace& space = pass.tape.head;
+  const int top = model_.top_hidden();
+  const auto& kept = pass.tape.kept_places;
+  const bool ready = elements(rows.count) == kept.size() && std::equal(kept.begin(), kept.end(), rows.host_places());
+  // Features are made again where they had to be gathered: it is cheap beside the outputs.
+  const float* features = head_features(pass, rows);
+  if (!ready) head_outputs(pass, rows, features);
+  pass.tape.kept_places.clear();
+  score(pass, rows, true, nullptr, nullptr);
   const DropoutSite site = output_dropout(model_.config().dropout);
   const bool in_place = rows.whole() && !(site.active() && pass.tape.training);
   float* to = pass.tape.d_outputs.data();
@@ -188,29 +212,11 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
   int& carried = pass.tape.layers.back().carried;
   const int join = rows.at_the_end && carried > 0 ? 1 : 0;
   if (rows.at_the_end) carried = std::max(carried, 1);
-  LinearBackward back;
-  back.rows = rows.count;
-  back.inputs = width;
-  back.outputs = outputs;
-  back.d_y_stride = stride;
-  back.d_y = d_z;
-  back.weights = block(pass, model_.head_weight);
-  back.d_x = hidden > 0 ? space.d_inner.data() : d_features;
-  back.add = hidden == 0 ? join : 0;
-  pull_back_linear(pass, back, last, gradient);
-  if (hidden > 0) {
-    if (gradient) {
-      add_gradient(pass.tape, rows.count, top, hidden, space.d_inner.data(), 0, head_features(pass, rows),
-                   block_of(gradient, model_.head_inner_weight));
-      add_bias_gradient(pass.tape, rows.count, hidden, space.d_inner.data(), 0,
-                        block_of(gradient, model_.head_inner_bias));
-    }
-    back = {.rows = rows.count, .inputs = top, .outputs = hidden, .add = join};
-    back.d_y = space.d_inner.data();
-    back.weights = block(pass, model_.head_inner_weight);
-    back.d_x = d_features;
-    add(back);
-  }
+  if (model_.head_layers().any())
+    pull_back_branches(pass, rows, features, d_features, join, gradient);
+  else
+    pull_back_outputs(pass, rows, features, d_features, join, gradient);
+  if (penalises(pass, model_.config().penalties.activation)) pull_back_activation(pass, rows, features, d_features);
   if (in_place) return;
   apply_mask(pass, site, rows.count, top, 0, rows.places(), d_features);
   MovePlaces scatter;
@@ -223,16 +229,19 @@ void CudaEngine::pull_back_rows(const Pass& pass, const HeadRows& rows, float* g
   add(scatter);
 }
 
-bool CudaEngine::pull_back_head(const Pass& pass, const StagedLosses& losses, int first, int last, float* gradient) {
+bool CudaEngine::pull_back_head(const Pass& pass, const StagedLosses& losses, const float* differences,
+                                const PullBackArguments& arguments) {
+  const int first = arguments.first, last = arguments.last;
   const int most = pass.tape.head.rows, batch = pass.window.batch;
   const std::size_t place = elements(first, batch), top = elements(model_.top_hidden());
   const bool masked = output_dropout(model_.config().dropout).active() && pass.tape.training;
-  const bool at_the_end =
-      !masked && losses.entries == batch && batch <= most && losses.host_places[0] == (last - 1) * batch;
+  const bool at_the_end = !masked && !differences && losses.entries == batch && batch <= most &&
+                          losses.host_places[0] == (last - 1) * batch;
   if (!at_the_end && losses.entries < (last - first) * batch)
     add(Fill{elements(last - first, batch) * top, nullptr, pass.tape.d_outputs.data() + place * top});
   for (int at = 0; at < losses.entries; at += most)
-    pull_back_rows(pass, {losses, at, std::min(most, losses.entries - at), 0, at_the_end}, gradient);
+    pull_back_rows(pass, {losses, at, std::min(most, losses.entries - at), 0, at_the_end}, arguments.gradient);
+  if (differences) pull_back_slowness(pass, differences, first, last);
   return !at_the_end;
 }
 

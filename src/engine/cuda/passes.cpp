@@ -27,6 +27,12 @@ MoveStates CudaEngine::move_states(std::size_t k, int batch, std::size_t plane) 
   return move;
 }
 
+TokenMask CudaEngine::token_mask(const Pass& pass) const {
+  const DropoutSite site = embedding_dropout(model_.config().dropout);
+  if (!pass.tape.training || !site.active()) return {};
+  return {static_cast<std::uint32_t>(site.purpose), site.layer, site.share, pass.mask};
+}
+
 void CudaEngine::apply_mask(const Pass& pass, const DropoutSite& site, int entries, int width, int first_step,
                             const std::int32_t* places, float* values, bool always, int stride) {
   if (!(pass.tape.training || always) || !site.active()) return;

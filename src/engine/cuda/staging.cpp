@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/penalties.h"
 #include "engine/targets.h"
 #include "throughtime/index.h"
 
@@ -32,6 +33,7 @@ std::size_t Staging::bytes_of(const Window& window) const {
   const std::size_t targets = window.targets.layout == TargetLayout::per_row ? elements(window.batch) : places;
   std::size_t numbers = places * elements(model_.config().input.reals) + targets * elements(model_.target_width());
   numbers += 10 * places;  // tokens, places, weights, labels, entries of values; segments, targets, begins, order
+  if (model_.config().penalties.slowness > 0) numbers += places;
   return numbers * sizeof(float) + places + 64 * elements(window.steps) + 4096;
 }
 
@@ -79,6 +81,20 @@ const std::uint8_t* Staging::flags(const Window& window) {
 
 const MaskNumbers* Staging::mask(const Window& window) {
   return recorder_.number(MaskNumbers{window.mask_key, window.mask_step, window.mask_row});
+}
+
+const float* Staging::difference_factors(const Window& window) {
+  const double strength = model_.config().penalties.slowness / model_.top_hidden();
+  const auto room = recorder_.numbers<float>(elements(window.steps, window.batch));
+  for (int row = 0; row < window.batch; ++row) {
+    const double scale = strength * difference_scale(window, row);
+    for (int step = 0; step < window.steps; ++step) {
+      const bool counts = has_difference(window, step, row);
+      room.host[elements(step, window.batch) + elements(row)] =
+          counts ? static_cast<float>(scale * window.weight_at(step, row)) : 0.0f;
+    }
+  }
+  return room.device;
 }
 
 StagedLosses Staging::losses(const Window& window, int first, int last, bool with_targets) {

@@ -32,7 +32,7 @@ struct StagedLosses {
 /// Copies what a device needs of a window into the recorder's arena.
 class Staging {
  public:
-  Staging(const Model& model, Recorder& recorder) : model_(model), recorder_(recorder) {}
+  Staging(const Model& model, CallRecorder& recorder) : model_(model), recorder_(recorder) {}
 
   /// The most bytes that one call with this window puts there.
   std::size_t bytes_of(const Window& window) const;
@@ -43,6 +43,8 @@ class Staging {
   /// Of steps [first, last); with targets where the loss is wanted.
   StagedLosses losses(const Window& window, int first, int last, bool with_targets);
   const MaskNumbers* mask(const Window& window);
+  /// What |h_l - h_{l-1}|^2 of each place is multiplied by in the slowness penalty (engine/penalties.h): [L, B].
+  const float* difference_factors(const Window& window);
   /// Tokens of steps [first, last), sorted: all of AddSortedRows but where the rows are, which count from the first
   /// step's first.
   AddSortedRows tokens(const Window& window, int first, int last);
@@ -58,7 +60,7 @@ class Staging {
   void values(const Window& window, std::span<const std::int32_t> places, StagedLosses& losses);
 
   const Model& model_;
-  Recorder& recorder_;
+  CallRecorder& recorder_;
   std::vector<std::int32_t> counts_;  // per token, zero between calls
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/checks.h"
+#include "engine/cuda/kernels/heads.h"
 #include "engine/cuda/kernels/narrow.h"
 #include "engine/cuda/products.h"
 #include "engine/dropout.h"
@@ -27,6 +28,7 @@ struct Widths {
       inputs = std::max(inputs, layer.inputs);
     }
     widest = std::max({input_gates, recurrent_gates, inputs, model.outputs(), model.config().head.hidden});
+    for (const HeadLayers::Linear& own : model.head_layers().linear) widest = std::max(widest, own.outputs);
   }
   int input_gates = 0, recurrent_gates = 0, apart_gates = 0, gated = 0, hidden = 0, inputs = 0, widest = 0;
 };
@@ -36,6 +38,14 @@ int piece_of(const Model& model, const TapeShape& shape) {
   const std::size_t step = elements(shape.batch, std::max(widths.input_gates, widths.inputs));
   const auto steps = static_cast<int>(std::min<std::size_t>(gates_in_cache / step, 1024));
   return std::clamp(steps, std::min(16, shape.steps), shape.steps);
+}
+
+/// Rows of a chunk that goes through the head: the more outputs a row has (those of all its branches), the fewer.
+int rows_of_head(const Model& model, const TapeShape& shape) {
+  const std::size_t steps = shape.losses > 0 ? elements(std::min(shape.losses, shape.steps)) : elements(shape.steps);
+  const std::size_t outputs = elements(model.head_layers().branches, model.outputs());
+  const std::size_t most = std::max<std::size_t>(1, most_outputs / outputs);
+  return static_cast<int>(std::min(steps * elements(shape.batch), most));
 }
 
 /// Room for the parts of every product of weights' gradients.
@@ -52,7 +62,8 @@ std::size_t parts_size(const Model& model, int rows, int head_rows) {
   if (model.encoder_weight >= 0) add(rows, model.raw_inputs(), model.inputs());
   const int hidden = model.config().head.hidden;
   if (hidden > 0) add(head_rows, model.top_hidden(), hidden);
-  add(head_rows, hidden > 0 ? hidden : model.top_hidden(), model.linear_outputs());
+  for (const HeadLayers::Linear& own : model.head_layers().linear) add(head_rows, model.top_hidden(), own.outputs);
+  add(head_rows * model.head_layers().branches, model.last_width(), model.linear_outputs());
   return most;
 }
 
@@ -91,6 +102,7 @@ PieceSpace make_space(const Model& model, const TapeShape& shape, int piece, int
   PieceSpace space;
   space.input_gates = per_place(widths.input_gates);
   space.products = DeviceArray<float>(elements(shape.batch, widths.recurrent_gates));
+  if (model.config().penalties.slowness > 0) space.differences = per_place(1);
   if (!back) return space;
   if (widths.apart_gates > 0) space.recurrent_gates = per_place(widths.apart_gates);
   if (widths.gated > 0) space.gated = DeviceArray<float>(elements(shape.batch, widths.gated));
@@ -103,17 +115,28 @@ PieceSpace make_space(const Model& model, const TapeShape& shape, int piece, int
   return space;
 }
 
+BranchSpace make_branches(const Model& model, const TapeShape& shape, int rows) {
+  const HeadLayers& own = model.head_layers();
+  BranchSpace space;
+  if (!own.any()) return space;
+  for (const HeadLayers::Linear& linear : own.linear) space.y.emplace_back(elements(rows, linear.outputs));
+  space.x = DeviceArray<float>(elements(rows, own.branches, own.width));
+  if (shape.keep != Keep::nothing) space.d_x = DeviceArray<float>(space.x.size());
+  space.numbers = DeviceArray<double>(elements(rows, own.branches, branch_numbers));
+  space.mixed = DeviceArray<float>(elements(rows, model.outputs()));
+  return space;
+}
+
 HeadSpace make_head(const Model& model, const TapeShape& shape) {
-  const std::size_t steps = shape.losses > 0 ? elements(std::min(shape.losses, shape.steps)) : elements(shape.steps);
-  const std::size_t most = std::max<std::size_t>(1, most_outputs / elements(model.outputs()));
   HeadSpace head;
-  head.rows = static_cast<int>(std::min(steps * elements(shape.batch), most));
+  head.rows = rows_of_head(model, shape);
   const auto rows = [&](int width) { return DeviceArray<float>(elements(head.rows, width)); };
   head.features = rows(model.top_hidden());
   head.inner = rows(model.config().head.hidden);
-  head.outputs = rows(model.outputs());
+  head.outputs = rows(model.head_layers().branches * model.outputs());
   head.losses = rows(1);
   head.correct = rows(1);
+  head.branches = make_branches(model, shape, head.rows);
   if (shape.keep == Keep::nothing) return head;
   head.d_features = rows(model.top_hidden());
   head.d_inner = rows(model.config().head.hidden);
@@ -144,9 +167,15 @@ double tape_bytes(const Model& model, const TapeShape& shape) {
     numbers += batch * layer.hidden * (cell.states * (slots + 2) + (back ? cell.saved * slots : 0));
   }
   numbers += piece * batch * (widths.input_gates + widths.apart_gates + widths.inputs + widths.hidden);
-  const double head_rows =
-      std::min(static_cast<double>(shape.steps) * batch, static_cast<double>(most_outputs) / model.outputs());
-  numbers += head_rows * (model.outputs() + 2 * model.top_hidden() + 2 * model.config().head.hidden);
+  const double head_rows = rows_of_head(model, shape);
+  const HeadLayers& own = model.head_layers();
+  numbers += head_rows * (static_cast<double>(own.branches) * model.outputs() + 2.0 * model.top_hidden() +
+                          2.0 * model.config().head.hidden);
+  if (own.any()) {
+    double of_row = model.outputs() + 2.0 * own.branches * (own.width + branch_numbers);  // a double is two floats
+    for (const HeadLayers::Linear& linear : own.linear) of_row += linear.outputs;
+    numbers += head_rows * of_row;
+  }
   return numbers * sizeof(float);
 }
 
@@ -180,11 +209,13 @@ std::size_t CudaTape::bytes() const {
                                             &layer.d_effective, &layer.dropped, &layer.d_dropped})
       bytes += array->bytes();
   for (const DeviceArray<float>* array :
-       {&space.input_gates, &space.recurrent_gates, &space.products, &space.gated, &space.d_inputs, &space.d_raw,
-        &space.before, &space.parts, &space.columns, &head.features, &head.d_features, &head.inner, &head.d_inner,
-        &head.outputs, &head.losses, &head.correct})
+       {&space.input_gates, &space.recurrent_gates, &space.products,  &space.gated,       &space.d_inputs,
+        &space.d_raw,       &space.before,          &space.parts,     &space.columns,     &space.differences,
+        &head.features,     &head.d_features,       &head.inner,      &head.d_inner,      &head.outputs,
+        &head.losses,       &head.correct,          &head.branches.x, &head.branches.d_x, &head.branches.mixed})
     bytes += array->bytes();
-  return bytes;
+  for (const DeviceArray<float>& y : head.branches.y) bytes += y.bytes();
+  return bytes + head.branches.numbers.bytes();
 }
 
 }  // namespace throughtime::cuda

@@ -32,6 +32,15 @@ struct PieceSpace {
   DeviceArray<float> before;           // [C][B][H]: states before the steps, zero at resets
   DeviceArray<float> parts;            // of products that are cut
   DeviceArray<float> columns;          // partial sums of rows, as wide as the widest
+  DeviceArray<float> differences;      // [C][B]: squares of differences, where they are penalised
+};
+
+/// Room of a head with layers of its own, R rows at a time.
+struct BranchSpace {
+  std::vector<DeviceArray<float>> y;  // of linear layer k: [R][its outputs]
+  DeviceArray<float> x, d_x;          // [R][branches][width]
+  DeviceArray<double> numbers;        // [R][branches][branch_numbers]
+  DeviceArray<float> mixed;           // [R][outputs]
 };
 
 /// Room of the head: R rows at a time.
@@ -39,8 +48,9 @@ struct HeadSpace {
   int rows = 0;
   DeviceArray<float> features, d_features;  // [R][top H]
   DeviceArray<float> inner, d_inner;        // [R][head hidden]
-  DeviceArray<float> outputs;               // [R][outputs]
+  DeviceArray<float> outputs;               // [R][branches][outputs]
   DeviceArray<float> losses, correct;       // [R]
+  BranchSpace branches;
 };
 
 class CudaTape final : public Tape {

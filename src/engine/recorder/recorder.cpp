@@ -8,11 +8,11 @@
 
 namespace throughtime {
 
-Recorder::Recorder(Executor& executor, RecorderLimits limits) : executor_(executor), limits_(limits) {
+CallRecorder::CallRecorder(Executor& executor, RecorderLimits limits) : executor_(executor), limits_(limits) {
   reserve(limits_.arena);
 }
 
-void Recorder::reserve(std::size_t bytes) {
+void CallRecorder::reserve(std::size_t bytes) {
   if (bytes <= arena_) return;
   flush();
   executor_.finish();
@@ -23,17 +23,17 @@ void Recorder::reserve(std::size_t bytes) {
   ++counts_.arenas;
 }
 
-void Recorder::begin_call(std::size_t bytes) {
+void CallRecorder::begin_call(std::size_t bytes) {
   if (bytes > arena_) return reserve(bytes);
   if (used_ + bytes > arena_) flush();
 }
 
-void Recorder::end_call() {
+void CallRecorder::end_call() {
   if (++calls_ >= limits_.calls || used_ >= limits_.bytes) flush();
 }
 
-void Recorder::append(void (*call)(void (*)(), const void*, const void*), void (*function)(), const void* parameters,
-                      std::size_t bytes) {
+void CallRecorder::append(void (*call)(void (*)(), const void*, const void*), void (*function)(),
+                          const void* parameters, std::size_t bytes) {
   // The functions are part of the bytes, so that these alone tell lists apart.
   const std::size_t begin = list_.bytes.size(), head = rounded(sizeof(call) + sizeof(function));
   list_.bytes.resize(begin + head + rounded(bytes));  // zeros, padding included
@@ -43,15 +43,15 @@ void Recorder::append(void (*call)(void (*)(), const void*, const void*), void (
   list_.operations.push_back({call, function, begin + head});
 }
 
-void Recorder::refuse_overflow() { throw std::logic_error("[recorder] a call has more numbers than it said"); }
+void CallRecorder::refuse_overflow() { throw std::logic_error("[recorder] a call has more numbers than it said"); }
 
-Recorder::Known* Recorder::find(std::uint64_t hash) {
+CallRecorder::Known* CallRecorder::find(std::uint64_t hash) {
   for (Known& known : known_)
     if (known.hash == hash && known.bytes == list_.bytes) return &known;
   return nullptr;
 }
 
-void Recorder::remember(std::uint64_t hash) {
+void CallRecorder::remember(std::uint64_t hash) {
   if (known_.size() < elements(limits_.lists)) {
     known_.push_back({hash, list_.bytes, -1, counts_.lists});
     return;
@@ -65,13 +65,13 @@ void Recorder::remember(std::uint64_t hash) {
   *oldest = {hash, list_.bytes, -1, counts_.lists};
 }
 
-void Recorder::forget_graphs() {
+void CallRecorder::forget_graphs() {
   for (const Known& known : known_)
     if (known.graph >= 0) executor_.drop(known.graph);
   known_.clear();
 }
 
-void Recorder::flush() {
+void CallRecorder::flush() {
   calls_ = 0;
   if (list_.operations.empty()) {
     used_ = 0;

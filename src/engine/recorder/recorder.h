@@ -71,9 +71,9 @@ struct Numbers {
 
 /// Collects what an engine is asked for and hands it over in lists. A call's numbers are copied into the arena when it
 /// is made, so its caller's memory is free when it returns. A list that was seen before is launched as one graph.
-class Recorder {
+class CallRecorder {
  public:
-  Recorder(Executor& executor, RecorderLimits limits);
+  CallRecorder(Executor& executor, RecorderLimits limits);
 
   /// Room for calls with that many bytes of numbers; asked for where memory may be allocated.
   void reserve(std::size_t bytes);

@@ -70,8 +70,8 @@ void add_numbers(const FakeDevice&, const AddNumbers& call) {
 
 class RecorderTest : public ::testing::Test {
  protected:
-  void add(Recorder& recorder, std::vector<double> numbers, double* to) {
-    recorder.begin_call(Recorder::bytes_of<double>(numbers.size()));
+  void add(CallRecorder& recorder, std::vector<double> numbers, double* to) {
+    recorder.begin_call(CallRecorder::bytes_of<double>(numbers.size()));
     const auto room = recorder.numbers<double>(numbers.size());
     std::copy(numbers.begin(), numbers.end(), room.host);
     AddNumbers call;
@@ -87,7 +87,7 @@ class RecorderTest : public ::testing::Test {
 };
 
 TEST_F(RecorderTest, DoesNothingBeforeAFlushAndEverythingInOrderAtIt) {
-  Recorder recorder(device, {.arena = 4096});
+  CallRecorder recorder(device, {.arena = 4096});
   add(recorder, {1, 2}, sums);
   add(recorder, {10}, sums);
   EXPECT_EQ(sums[0], 0);
@@ -100,7 +100,7 @@ TEST_F(RecorderTest, DoesNothingBeforeAFlushAndEverythingInOrderAtIt) {
 }
 
 TEST_F(RecorderTest, LaunchesAListThatItHasSeenAsOneGraphWithItsNewNumbers) {
-  Recorder recorder(device, {.arena = 4096});
+  CallRecorder recorder(device, {.arena = 4096});
   for (int round = 1; round <= 4; ++round) {
     add(recorder, {1.0 * round}, sums);
     recorder.flush();
@@ -112,7 +112,7 @@ TEST_F(RecorderTest, LaunchesAListThatItHasSeenAsOneGraphWithItsNewNumbers) {
 }
 
 TEST_F(RecorderTest, TellsListsApartByShapeAndByBuffer) {
-  Recorder recorder(device, {.arena = 4096});
+  CallRecorder recorder(device, {.arena = 4096});
   for (int round = 0; round < 2; ++round) {
     add(recorder, {1}, sums);
     recorder.flush();
@@ -128,14 +128,14 @@ TEST_F(RecorderTest, TellsListsApartByShapeAndByBuffer) {
 }
 
 TEST_F(RecorderTest, FlushesAfterSoManyCalls) {
-  Recorder recorder(device, {.calls = 3, .arena = 4096});
+  CallRecorder recorder(device, {.calls = 3, .arena = 4096});
   for (int call = 0; call < 7; ++call) add(recorder, {1}, sums);
   EXPECT_EQ(sums[0], 6);
   EXPECT_EQ(recorder.counts().lists, 2);
 }
 
 TEST_F(RecorderTest, FlushesAfterACallThatLeavesManyNumbers) {
-  Recorder recorder(device, {.bytes = 64, .arena = 4096});
+  CallRecorder recorder(device, {.bytes = 64, .arena = 4096});
   add(recorder, {1}, sums);
   EXPECT_EQ(sums[0], 0);
   std::vector<double> many(8);
@@ -146,7 +146,7 @@ TEST_F(RecorderTest, FlushesAfterACallThatLeavesManyNumbers) {
 }
 
 TEST_F(RecorderTest, FlushesWhereTheArenaIsFullAndGrowsForACallThatIsTooLarge) {
-  Recorder recorder(device, {.arena = 64});
+  CallRecorder recorder(device, {.arena = 64});
   add(recorder, {1, 1, 1, 1}, sums);
   add(recorder, {1, 1, 1, 1}, sums);
   EXPECT_EQ(sums[0], 0);
@@ -163,7 +163,7 @@ TEST_F(RecorderTest, FlushesWhereTheArenaIsFullAndGrowsForACallThatIsTooLarge) {
 }
 
 TEST_F(RecorderTest, ForgetsGraphsOfAnOldArena) {
-  Recorder recorder(device, {.arena = 64});
+  CallRecorder recorder(device, {.arena = 64});
   for (int round = 0; round < 2; ++round) {
     add(recorder, {1}, sums);
     recorder.flush();
@@ -177,7 +177,7 @@ TEST_F(RecorderTest, ForgetsGraphsOfAnOldArena) {
 }
 
 TEST_F(RecorderTest, KeepsABoundedNumberOfListsAndDropsTheOldest) {
-  Recorder recorder(device, {.lists = 2, .arena = 4096});
+  CallRecorder recorder(device, {.lists = 2, .arena = 4096});
   const auto twice = [&](double* to) {
     for (int round = 0; round < 2; ++round) {
       add(recorder, {1}, to);
@@ -194,7 +194,7 @@ TEST_F(RecorderTest, KeepsABoundedNumberOfListsAndDropsTheOldest) {
 }
 
 TEST_F(RecorderTest, WaitsForASlotBeforeItsNumbersAreWrittenAgain) {
-  Recorder recorder(device, {.slots = 2, .arena = 4096});
+  CallRecorder recorder(device, {.slots = 2, .arena = 4096});
   for (int round = 0; round < 4; ++round) {
     add(recorder, {1}, sums);
     recorder.flush();
@@ -203,14 +203,14 @@ TEST_F(RecorderTest, WaitsForASlotBeforeItsNumbersAreWrittenAgain) {
 }
 
 TEST_F(RecorderTest, RunsListByListWithoutGraphsOrWhereNoneCanBeMade) {
-  Recorder without(device, {.graphs = false, .arena = 4096});
+  CallRecorder without(device, {.graphs = false, .arena = 4096});
   for (int round = 0; round < 3; ++round) {
     add(without, {1}, sums);
     without.flush();
   }
   EXPECT_EQ(without.counts().graphs_launched, 0);
   device.captures = false;
-  Recorder unable(device, {.arena = 4096});
+  CallRecorder unable(device, {.arena = 4096});
   for (int round = 0; round < 3; ++round) {
     add(unable, {1}, sums);
     unable.flush();
@@ -221,12 +221,12 @@ TEST_F(RecorderTest, RunsListByListWithoutGraphsOrWhereNoneCanBeMade) {
 
 /// What a training step does once its lists have come before: the counted part of that rule which needs no GPU.
 TEST_F(RecorderTest, AListThatCameBeforeTakesNoMemoryAndWaitsForUploadsAlone) {
-  Recorder recorder(device, {.calls = 3, .arena = 4096});
+  CallRecorder recorder(device, {.calls = 3, .arena = 4096});
   device.events.reserve(1000);
   device.waited.reserve(1000);
   const auto step = [&](double number) {
     for (int call = 0; call < 5; ++call) {  // more than a list holds
-      recorder.begin_call(Recorder::bytes_of<double>(1));
+      recorder.begin_call(CallRecorder::bytes_of<double>(1));
       AddNumbers add;
       add.count = 1;
       add.numbers = recorder.number(number);

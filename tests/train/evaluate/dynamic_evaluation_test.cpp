@@ -8,6 +8,7 @@
 #include "allocations/counted_new.h"
 #include "support/errors.h"
 #include "support/scratch.h"
+#include "support/usable_engine.h"
 #include "throughtime/arrays.h"
 #include "throughtime/forwarding_engine.h"
 #include "throughtime/random.h"
@@ -34,7 +35,8 @@ std::string words(int count, std::uint64_t seed) {
 class Reader {
  public:
   explicit Reader(const std::string& engine, int length = 100, const std::string& test = words(40, 3),
-                  const std::function<std::unique_ptr<Engine>(std::unique_ptr<Engine>)>& around = {}) {
+                  const std::function<std::unique_ptr<Engine>(std::unique_ptr<Engine>)>& around = {},
+                  bool mixture = false) {
     TextConfig text{.length = length, .corpus = TextCorpus::files, .unit = TextUnit::character};
     text.files = {files_.write("train", words(250, 1)), files_.write("valid", words(30, 2)),
                   files_.write("test", test)};
@@ -47,6 +49,12 @@ class Reader {
     config.head = task->head();
     config.dropout = {.input = 0.2, .output = 0.3, .recurrent = 0.4};  // must be off
     config.layers = {{.cell = "lstm", .hidden = 6, .options = {}}};
+    if (mixture) {
+      config.head.name = "mixture_of_softmaxes";
+      config.head.experts = 3;
+      config.dropout.embedding = config.dropout.latent = 0.2;
+      config.penalties = {.activation = 2, .slowness = 1};
+    }
     model = std::make_unique<Model>(config);
     this->engine = make_engine(*model, {.name = engine, .threads = 2, .communicator = nullptr});
     if (around) this->engine = around(std::move(this->engine));
@@ -216,6 +224,27 @@ TEST(DynamicEvaluation, TheFastEngineFollowsTheReference) {
     EXPECT_LT(losses[fast ? 1 : 0], dynamic.evaluate_static(Split::test).loss);  // it learns
   }
   EXPECT_NEAR(losses[0], losses[1], 1e-5);
+}
+
+class DynamicEvaluationOnCuda : public ::testing::Test {
+ protected:
+  void SetUp() override { skip_without("cuda"); }
+};
+
+TEST_F(DynamicEvaluationOnCuda, FollowsTheReference) {
+  for (const bool mixture : {false, true}) {
+    std::vector<double> losses[2];
+    for (const bool device : {false, true}) {
+      Reader reader(device ? "cuda" : "reference", 100, words(40, 3), {}, mixture);
+      DynamicEvaluation dynamic(*reader.engine, *reader.task, reader.trained, {.columns = 10});
+      for (const auto& [rate, decay] : {std::pair(0.0, 0.0), std::pair(0.01, 0.0), std::pair(0.01, 0.1)})
+        losses[device ? 1 : 0].push_back(dynamic.evaluate(Split::test, rate, decay).loss);
+      losses[device ? 1 : 0].push_back(dynamic.evaluate_static(Split::test).loss);
+    }
+    for (std::size_t i = 0; i < losses[0].size(); ++i) EXPECT_NEAR(losses[1][i], losses[0][i], 1e-5) << mixture << i;
+    EXPECT_NE(losses[1][0], losses[1][1]) << "it learns";
+    EXPECT_NEAR(losses[1][0], losses[1].back(), 1e-6) << "without a rate it does not";
+  }
 }
 
 /// Writes down the sum of losses after every unroll.

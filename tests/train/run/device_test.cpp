@@ -7,6 +7,7 @@
 #include "support/errors.h"
 #include "support/fake_device.h"
 #include "support/scratch.h"
+#include "support/usable_engine.h"
 #include "train/run/run_variants.h"
 
 namespace throughtime::testing {
@@ -84,19 +85,16 @@ TEST(RunOnADevice, LeavesItsLastCheckpointWholeWhenTheDeviceIsLost) {
   }
 }
 
-class Cuda : public ::testing::Test {
+class CudaRun : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const EngineType& type = find_engine("cuda");
-    if (!type.usable()) GTEST_SKIP() << type.missing();
-  }
+  void SetUp() override { skip_without("cuda"); }
   void TearDown() override {
     unsetenv("THROUGHTIME_CUDA_FAULT");
     unsetenv("THROUGHTIME_CUDA_MEMORY");
   }
 };
 
-TEST_F(Cuda, LeavesItsLastCheckpointWholeWhenTheDeviceIsLost) {
+TEST_F(CudaRun, LeavesItsLastCheckpointWholeWhenTheDeviceIsLost) {
   const ScratchDirectory directory;
   Observer silent;
   train_run(config_on("cuda", directory / "whole"), silent);
@@ -112,7 +110,43 @@ TEST_F(Cuda, LeavesItsLastCheckpointWholeWhenTheDeviceIsLost) {
   expect_equal_checkpoints(last_checkpoint(directory / "whole"), last_checkpoint(directory / "parts"));
 }
 
-TEST_F(Cuda, SaysHowMuchMemoryItTakesAndRefusesTooMuchOfIt) {
+/// A text of windows of random length, and everything on that language models have.
+RunConfig language_model(const std::string& engine, const std::filesystem::path& run) {
+  RunConfig config = config_of({"text", "fptt", "sgd", "factor_at", engine}, run);
+  set_words(config, run.parent_path() / "words.txt", 900);
+  config.task.text.length_varies = true;
+  config.task.text.length_cap = 6;
+  config.model.embedding = 6;
+  config.model.tied = true;
+  config.model.head = "mixture_of_softmaxes";
+  config.model.experts = 3;
+  config.model.dropout = {.input = 0.1, .output = 0.2, .per_sequence = true, .recurrent = 0.3, .embedding = 0.1};
+  config.model.dropout.latent = 0.2;
+  config.model.penalties = {.activation = 2, .slowness = 1};
+  config.optimizer.rate_by_length = true;
+  config.optimizer.rule.average = Averaging::non_monotone;
+  config.optimizer.rule.average_patience = 1;
+  return config;
+}
+
+TEST_F(CudaRun, LanguageModelGoesOnBitForBitAndElsewhere) {
+  const ScratchDirectory directory;
+  Observer silent;
+  const RunResult wanted = train_run(language_model("reference", directory / "wanted"), silent);
+  const RunResult whole = train_run(language_model("cuda", directory / "whole"), silent);
+  EXPECT_NEAR(whole.test->loss, wanted.test->loss, 1e-4);
+  expect_close_checkpoints(last_checkpoint(directory / "wanted"), last_checkpoint(directory / "whole"), 5e-3);
+  StopAt seven(7), six(6), again(7);
+  train_run(language_model("cuda", directory / "parts"), seven);
+  resume_run(directory / "parts", {}, silent);
+  expect_equal_checkpoints(last_checkpoint(directory / "whole"), last_checkpoint(directory / "parts"));
+  train_run(language_model("cpu", directory / "travels"), again);
+  resume_run(directory / "travels", {"run.engine=cuda"}, six);
+  resume_run(directory / "travels", {"run.engine=cpu"}, silent);
+  expect_close_checkpoints(last_checkpoint(directory / "whole"), last_checkpoint(directory / "travels"), 5e-3);
+}
+
+TEST_F(CudaRun, SaysHowMuchMemoryItTakesAndRefusesTooMuchOfIt) {
   const ScratchDirectory directory;
   Listener listener;
   train_run(config_on("cuda", directory / "run"), listener);

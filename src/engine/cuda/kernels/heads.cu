@@ -68,6 +68,7 @@ void softmax_loss(const Context& context, const HeadLoss& call) {
   call.values ? launch_rows<DeviceSoftmax<true>>(context, call) : launch_rows<DeviceSoftmax<false>>(context, call);
 }
 constexpr DeviceHead softmax = {softmax_loss, launch_rows<DeviceSoftmax<false>, HeadPredict>};
+constexpr DeviceHead mixture_of_softmaxes = {nullptr, nullptr, &mixture_of_softmaxes_branches};
 
 struct Row {
   const char* name;
@@ -80,6 +81,7 @@ constexpr Row heads[] = {
     {"point_process", &device_head<DevicePointProcess>},
     {"quantile", &device_head<DeviceQuantile>},
     {"gaussian", &device_head<DeviceGaussian>},
+    {"mixture_of_softmaxes", &mixture_of_softmaxes},
 };
 
 constexpr int sum_threads = 1024;

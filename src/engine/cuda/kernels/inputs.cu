@@ -1,8 +1,7 @@
 #include "engine/cuda/kernels/inputs.h"
 
+#include "engine/cuda/kernels/groups.cuh"
 #include "engine/cuda/kernels/inputs_body.h"
-#include "engine/cuda/kernels/launch.cuh"
-#include "engine/cuda/kernels/reduce.cuh"
 
 namespace throughtime::cuda {
 
@@ -12,6 +11,10 @@ void issue(const Context& context, const GatherInputs& call) {
 
 void issue(const Context& context, const ApplyMask& call) {
   launch_cells(context, make_mask_plan(call), call.entries, (call.width + 3) / 4, "dropout mask");
+}
+
+void issue(const Context& context, const MaskTokens& call) {
+  launch_cells(context, make_mask_plan(call), call.entries, (call.width + 3) / 4, "dropout of tokens");
 }
 
 void issue(const Context& context, const DropWeights& call) {
@@ -32,32 +35,8 @@ void issue(const Context& context, const SpreadBias& call) {
 
 void issue(const Context& context, const SumParts& call) { launch_elements(context, call, call.count, "sum parts"); }
 
-namespace {
-
-constexpr int norm_threads = 256;
-constexpr int widest_of_warp = 1024;
-
-__global__ void __launch_bounds__(norm_threads) norms_by_warp(const RowNorms call, int lanes) {
-  take_turn();
-  const std::size_t row = (static_cast<std::size_t>(blockIdx.x) * norm_threads + threadIdx.x) / lanes;
-  if (row < call.entries) row_norm(WarpGroup::here(lanes), call, row);
-}
-
-__global__ void __launch_bounds__(norm_threads) norms_by_block(const RowNorms call) {
-  take_turn();
-  row_norm(BlockGroup::here(), call, blockIdx.x);
-}
-
-}  // namespace
-
 void issue(const Context& context, const RowNorms& call) {
-  if (call.entries == 0) return;
-  if (call.width <= widest_of_warp) {
-    const int lanes = std::min(warp_lanes, power_of_two_from(call.width)), rows = norm_threads / lanes;
-    launch(Turn(context, (call.entries + rows - 1) / rows, norm_threads, 0), "row norms", norms_by_warp, call, lanes);
-  } else {
-    launch(Turn(context, call.entries, norm_threads, 0), "row norms", norms_by_block, call);
-  }
+  launch_groups(context, call, static_cast<std::size_t>(call.entries), call.width, "row norms");
 }
 
 }  // namespace throughtime::cuda

@@ -46,6 +46,23 @@ struct ApplyMask {
 };
 void issue(const Context&, const ApplyMask&);
 
+/// What every row of an embedding is multiplied by, the same for all places of a key (engine/dropout.h).
+struct TokenMask {
+  std::uint32_t purpose = 0;
+  int layer = 0;
+  double share = 0;
+  const MaskNumbers* numbers = nullptr;  // null: there is no mask
+};
+
+/// values [N, width] *= the mask of their tokens. Padding is zeros already.
+struct MaskTokens : TokenMask {
+  int entries = 0, width = 0;
+  int stride = 0;  // numbers from one entry to the next
+  const std::int32_t* tokens = nullptr;
+  float* values = nullptr;
+};
+void issue(const Context&, const MaskTokens&);
+
 /// to [count] = base + mask * from, where the mask is that of a recurrent block (engine/dropout.h): the same for all
 /// rows and steps of a key.
 struct DropWeights {
@@ -60,8 +77,9 @@ struct DropWeights {
 };
 void issue(const Context&, const DropWeights&);
 
-/// table[token] += the sum over its entries of rows[entry], in the order given: a stable sort by token that the host
-/// has made. Segment s has entries order[begin[s]] ... order[begin[s + 1] - 1]. `segments` is at most `entries`.
+/// table[token] += the sum over its entries of rows[entry], times the token's mask where there is one, in the order
+/// given: a stable sort by token that the host has made. Segment s has entries order[begin[s]] ... order[begin[s + 1] -
+/// 1]. `segments` is at most `entries`.
 struct AddSortedRows {
   int entries = 0, width = 0;
   int stride = 0;                          // numbers from one row to the next
@@ -71,6 +89,7 @@ struct AddSortedRows {
   const std::int32_t* order = nullptr;     // [entries]
   const float* rows = nullptr;             // [entries, stride], the first `width` of each
   float* table = nullptr;                  // [?, width]
+  TokenMask mask = {};
 };
 void issue(const Context&, const AddSortedRows&);
 

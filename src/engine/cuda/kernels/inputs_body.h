@@ -80,6 +80,26 @@ THROUGHTIME_INLINE void write_element(const MaskPlan<DropWeights>& plan, std::si
   }
 }
 
+/// What the row of a token is multiplied by.
+template <class Call>
+THROUGHTIME_INLINE float token_factor(const MaskPlan<Call>& plan, std::int32_t token) {
+  const Call& call = plan.call;
+  const auto words = random_words(call.numbers->key, call.purpose, 0, 0,
+                                  mask_element(call.layer, static_cast<std::size_t>(token) / 4));
+  std::uint32_t word = words.word[0];
+  for (int i = 1; i < 4; ++i) word = token % 4 == i ? words.word[i] : word;  // no place in memory is asked for
+  return plan.factor(word);
+}
+
+THROUGHTIME_INLINE void write_cell(const MaskPlan<MaskTokens>& plan, std::size_t entry, int quad) {
+  const MaskTokens& call = plan.call;
+  const std::int32_t token = call.tokens[entry];
+  if (token < 0) return;
+  const float factor = token_factor(plan, token);
+  float* values = call.values + entry * call.stride;
+  for (int i = 4 * quad; i < 4 * quad + 4 && i < call.width; ++i) values[i] *= factor;
+}
+
 THROUGHTIME_INLINE void write_cell(const ZeroResets& call, std::size_t place, int unit) {
   const std::size_t at = place * call.hidden + unit;
   constexpr std::uint8_t reset = 1;  // StepFlag::reset
@@ -119,7 +139,7 @@ THROUGHTIME_INLINE void write_element(const SumParts& call, std::size_t i) {
 
 /// The norm of one row of RowNorms; a group of lanes (group.h) shares it.
 template <class Group>
-THROUGHTIME_INLINE void row_norm(const Group& group, const RowNorms& call, std::size_t row) {
+THROUGHTIME_INLINE void work_on_row(const Group& group, const RowNorms& call, std::size_t row) {
   const float* numbers = call.rows + row * call.width;
   double squares = 0;
   walk(group, call.width, numbers, 0.0f, [&](int, const float* x) {

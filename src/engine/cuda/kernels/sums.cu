@@ -1,5 +1,5 @@
 // The sums of inputs.h that many threads make together: of all rows, and of the rows of each token.
-#include "engine/cuda/kernels/inputs.h"
+#include "engine/cuda/kernels/inputs_body.h"
 #include "engine/cuda/kernels/launch.cuh"
 
 namespace throughtime::cuda {
@@ -106,16 +106,19 @@ __device__ Columns sum_entries(const AddSortedRows& call, int begin, int end, in
   return total;
 }
 
-__device__ void add_to_table(const AddSortedRows& call, int target, int first, const Columns& total) {
+__device__ void add_to_table(const AddSortedRows& call, const MaskPlan<TokenMask>& mask, int target, int first,
+                             const Columns& total) {
+  const float factor = call.mask.numbers ? token_factor(mask, target) : 1.0f;
   float* row = call.table + static_cast<std::size_t>(target) * call.width;
   for (int c = 0; c < columns_per_lane; ++c)
-    if (first + 32 * c < call.width) row[first + 32 * c] += total.sum[c];
+    if (first + 32 * c < call.width) row[first + 32 * c] += factor * total.sum[c];
 }
 
 /// A short segment by a warp, entry by entry. Of a long one every warp of the block takes every 16th entry, and they
 /// are added in order: what is added when depends on the segment's length alone. Neighbours in the list, which may all
 /// be long, go to different blocks.
-__global__ void __launch_bounds__(32 * sorted_warps) add_sorted_rows(const AddSortedRows call) {
+__global__ void __launch_bounds__(32 * sorted_warps)
+    add_sorted_rows(const AddSortedRows call, const MaskPlan<TokenMask> mask) {
   take_turn();
   __shared__ Segment segments[sorted_warps];
   __shared__ float of_warp[sorted_warps][sorted_columns];
@@ -128,7 +131,7 @@ __global__ void __launch_bounds__(32 * sorted_warps) add_sorted_rows(const AddSo
   if (lane == 0) segments[warp] = own;
   const bool short_one = own.end - own.begin < long_segment;
   if (short_one && own.begin < own.end)
-    add_to_table(call, own.target, first, sum_entries(call, own.begin, own.end, 1, first));
+    add_to_table(call, mask, own.target, first, sum_entries(call, own.begin, own.end, 1, first));
   if (__syncthreads_and(short_one)) return;
   for (int w = 0; w < sorted_warps; ++w) {
     const Segment all = segments[w];
@@ -140,7 +143,7 @@ __global__ void __launch_bounds__(32 * sorted_warps) add_sorted_rows(const AddSo
       Columns total = {};
       for (int part = 0; part < sorted_warps; ++part)
         for (int c = 0; c < columns_per_lane; ++c) total.sum[c] += of_warp[part][lane + 32 * c];
-      add_to_table(call, all.target, first, total);
+      add_to_table(call, mask, all.target, first, total);
     }
     __syncthreads();
   }
@@ -152,7 +155,8 @@ void issue(const Context& context, const AddSortedRows& call) {
   if (call.entries == 0 || call.width == 0) return;
   const dim3 blocks((call.entries + sorted_warps - 1) / sorted_warps,
                     (call.width + sorted_columns - 1) / sorted_columns);
-  launch(Turn(context, blocks, 32 * sorted_warps, 0), "add sorted rows", add_sorted_rows, call);
+  launch(Turn(context, blocks, 32 * sorted_warps, 0), "add sorted rows", add_sorted_rows, call,
+         make_mask_plan(call.mask));
 }
 
 }  // namespace throughtime::cuda
