@@ -302,6 +302,27 @@ TEST_F(Forecast, RivalsAreOfTheSplit) {
   EXPECT_EQ(make_task(config_, 1)->baseline_text(), "no change since the step before");
 }
 
+TEST_F(Forecast, RivalsAreOfTheStepsThatAnEvaluationSees) {
+  // 14 steps of the test part in 4 columns of 3: the last two are left over.
+  config_.evaluation_columns = 4;
+  config_.standardise = false;
+  config_.pre_emphasis = 0.5;
+  const auto task = make_task(config_, 1);
+  double squares = 0, filtered = 0, signal = 0;
+  for (int t = 45; t < 57; ++t) {
+    const auto error = [](int row) { return y_of(row) - y_of(row + 1); };
+    squares += std::pow(error(t), 2);
+    if ((t - 45) % 3 == 0) continue;  // a column begins: no step comes before it
+    filtered += std::pow(error(t) - 0.5 * error(t - 1), 2);
+    signal += std::pow(y_of(t + 1) - 0.5 * y_of(t), 2);
+  }
+  const std::vector<double> naive = task->baselines(Split::test);
+  const std::vector<Metric> metrics = task->metrics();
+  const auto place = std::find(metrics.begin(), metrics.end(), Metric::pre_emphasis_esr) - metrics.begin();
+  EXPECT_NEAR(naive.front(), squares / 12, 1e-4 * squares);
+  EXPECT_NEAR(naive[static_cast<std::size_t>(place)], filtered / signal, 1e-4);
+}
+
 TEST_F(Forecast, EveryHorizonHasItsOwnRivals) {
   config_.season = 7;
   config_.inputs = {"x"};

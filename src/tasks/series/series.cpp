@@ -337,14 +337,16 @@ RivalData SeriesTask::rival_data(const std::vector<std::vector<double>>& columns
 Rival SeriesTask::rival(Split split, const std::string& name, const std::string& text, const MakeForecast& make) const {
   const std::vector<std::vector<double>> columns = doubled(levels_);
   ForecastScores scores(forecast_targets_, config_.pre_emphasis);
+  // The steps that an evaluation sees: what is left over behind its columns is not among them.
+  const std::int64_t side_by_side = evaluation_batch(1), length = column_steps(split, evaluation_batch(1));
   for (std::size_t target = 0; target < forecast_targets_.size(); ++target) {
     const int horizon = forecast_targets_[target].horizon;
     const RivalForecast forecast = make(rival_data(columns, target % width()), horizon);
-    for (std::size_t step = 0; step < source(split).steps; ++step) {
-      const std::size_t row = row_of(split, static_cast<std::int64_t>(step));
+    for (std::int64_t step = 0; step < length * side_by_side; ++step) {
+      const std::size_t row = row_of(split, step);
       if (!silent_steps_.empty() && silent_steps_[row] != 0) continue;
       scores.add(target, 1.0, level_at(row + elements(horizon), target), forecast(row),
-                 {.step = static_cast<std::int64_t>(step)});
+                 {.step = step, .row = elements(step / length)});
     }
   }
   Rival result{name, text, {}, {}};
