@@ -108,7 +108,7 @@ TEST_F(Predict, ReadsTheTableItWasTrainedOnWithItsTextColumns) {
             std::string::npos);
   EXPECT_NE(answer("dated", "level,flow\n\"1,2\n").err.find("line 2: a quote is opened and never closed"),
             std::string::npos);
-  EXPECT_NE(answer("dated", "level,flow\n\"1,234\",2\n").err.find("thousands separators"), std::string::npos);
+  EXPECT_NE(answer("dated", "level,flow\n\"1,234,567\",2\n").err.find("thousands separators"), std::string::npos);
 }
 
 TEST_F(Predict, ColumnsMayBeGivenByTheirNumbers) {

@@ -96,6 +96,8 @@ TEST(SequenceRows, RefuseWhatIsNoNumber) {
   };
   EXPECT_REFUSED(with("1,5"), "file:3: column 'x': '1,5' has a decimal comma; numbers have a point, such as 1.5");
   EXPECT_REFUSED(with("1,234,567"), "'1,234,567' has thousands separators");
+  EXPECT_REFUSED(with("1,234"),
+                 "file:3: column 'x': '1,234' has a comma; numbers have a decimal point and no thousands");
   EXPECT_REFUSED(with("nan"), "file:3: column 'x': 'nan' is no finite number; fill the gap or leave the step out");
   EXPECT_REFUSED(with("inf"), "'inf' is no finite number");
   EXPECT_REFUSED(with("1e39"), "'1e39' is no finite number");

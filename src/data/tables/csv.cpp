@@ -141,7 +141,7 @@ class TableReader {
     if (std::ranges::count(options_.needed, column.name) > 0) refuse_comma(row, i);
     const bool comma = has_decimal_comma(text);
     if (comma && first_comma_.empty()) {
-      first_comma_ = comma_text(row, i);
+      first_comma_ = notation_text(row, i);
       first_comma_line_ = row.line;
     }
     column.why_text =
@@ -167,19 +167,16 @@ class TableReader {
 
   void refuse_groups(const Row& row, std::size_t i) const {
     const std::string_view text = trimmed(row.fields[i]);
-    if (has_thousands_separators(text))
-      refuse_line(speaker, records_.name(), row.line,
-                  "column {}: {} has thousands separators; numbers are written without them, such as 1234.5",
-                  excerpt(columns_[i].name), excerpt(text));
+    if (has_thousands_separators(text)) refuse_line(speaker, records_.name(), row.line, "{}", notation_text(row, i));
   }
 
   void refuse_comma(const Row& row, std::size_t i) const {
     if (has_decimal_comma(trimmed(row.fields[i])))
-      refuse_line(speaker, records_.name(), row.line, "{}", comma_text(row, i));
+      refuse_line(speaker, records_.name(), row.line, "{}", notation_text(row, i));
   }
-  std::string comma_text(const Row& row, std::size_t i) const {
-    return fmt::format("column {}: {} has a decimal comma; numbers have a point, such as 1.5",
-                       excerpt(columns_[i].name), excerpt(trimmed(row.fields[i])));
+  std::string notation_text(const Row& row, std::size_t i) const {
+    const std::string_view text = trimmed(row.fields[i]);
+    return fmt::format("column {}: {} {}", excerpt(columns_[i].name), excerpt(text), other_notation(text));
   }
 
   /// What may be wrong with a table of one column, behind `joint`.
