@@ -377,11 +377,14 @@ HeldOut give_back(SequencesConfig& config) {
   return HeldOut::given_back;
 }
 
-ModelNames sequences_names(const std::string& directory, const Model&) {
-  ModelNames names{.scales = Standardisation::load(directory)};
+ModelNames sequences_names(const std::string& directory, const Model& model) {
+  ModelNames names{.scales = load_scales(directory, model)};
   for (const ColumnScale& scale : names.scales->inputs) names.inputs.push_back(scale.column);
   names.outputs = saved_classes(directory);
   for (const ColumnScale& scale : names.scales->targets) names.outputs.push_back(scale.column);
+  if (names.scales->targets.empty() && names.outputs.size() != elements(model.outputs()))
+    refuse("run", "{} names {} classes, and the model has {}: its files do not belong together",
+           classes_path(directory), names.outputs.size(), model.outputs());
   return names;
 }
 

@@ -376,7 +376,7 @@ HeldOut give_back(SeriesConfig& config) {
 }
 
 ModelNames series_names(const std::string& directory, const Model& model) {
-  ModelNames names{.scales = Standardisation::load(directory)};
+  ModelNames names{.scales = load_scales(directory, model)};
   names.inputs = columns_of(names.scales->inputs);
   const ChangeBases bases(*names.scales, {}, names.inputs);
   names.outputs = level_names(model, *names.scales, bases);
