@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "command/command_run.h"
@@ -126,3 +127,13 @@ TEST_F(SequencesCommand, BadFilesAreRefusedInOneLine) {
 
 }  // namespace
 }  // namespace throughtime
+TEST_F(SequencesCommand, NumbersMayOverwriteClasses) {
+  trained();
+  write_text(path("a.csv"), table("1000.5", "2000"));
+  ASSERT_EQ(run("train --quiet --force " + config()).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(path("runs/own/task/classes.json")));
+  const Outcome outcome = run("evaluate runs/own");
+  EXPECT_NE(outcome.out.find("mse"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.out.find("accuracy"), std::string::npos) << outcome.out;
+}
+
