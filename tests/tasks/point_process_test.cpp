@@ -173,7 +173,7 @@ TEST_F(SmallPoints, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.fold must be between 1 and 5");
   ScratchDirectory empty;
   EXPECT_REFUSED(make_task(PointProcessConfig{.data = empty.path()}, 1), "book_order/time-1-train.txt");
-  EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 4), "too few for 4 columns");
+  EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 4), "too few to read 4 rows side by side");
 }
 
 TEST(PointScores, AreExactMeans) {
