@@ -161,7 +161,17 @@ TEST(SequenceArchive, RefusesArraysThatDoNotFitTogether) {
                  "unknown column of task.sequences.inputs '2'; known: 0, 1");
   EXPECT_REFUSED(archive_of(npz_file({{"x", cube}, {"y", labels}}), {.targets = {"a", "b"}}),
                  "y has 1 target for each sequence, task.sequences.targets names 2");
-  EXPECT_REFUSED(with(npy_floats("(1, 2)", {1, NAN}), npy_integers("(1,)", {1})), "number 1 (from 0) is not finite");
+  EXPECT_REFUSED(with(npy_floats("(1, 2)", {1, INFINITY}), npy_integers("(1,)", {1})),
+                 "number 1 (from 0) is not finite");
+}
+
+TEST(SequenceArchive, WhatFollowsASequenceIsNotRead) {
+  const std::string x = npy_floats("(2, 2, 2)", {1, 2, NAN, NAN, 5, 6, 7, NAN}), y = npy_integers("(2,)", {1, 0});
+  const auto of = [&](const std::vector<std::int64_t>& lengths) {
+    return archive_of(npz_file({{"x", x}, {"y", y}, {"lengths", npy_integers("(2,)", lengths)}}));
+  };
+  EXPECT_EQ(of({1, 1}).values, (Values{1, 2, 5, 6}));
+  EXPECT_REFUSED(of({1, 2}), "x[1, 1] is nan, within the 2 steps of the sequence; fill the gap");
 }
 
 TEST(SequenceArchive, EveryBeginningIsRefused) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "support/errors.h"
@@ -145,6 +146,22 @@ TEST_F(Forecast, MissingValuesAreHeldOrSkipped) {
     }
     EXPECT_NE(task->notes()[1].find("3 missing values are held"), std::string::npos) << task->notes()[1];
   }
+  // Raw floats have the same gaps as NaN.
+  std::vector<float> numbers;
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  for (const float number : {none, 1.f, 1.f, 2.f, 2.f, none, 3.f, none, 4.f, 5.f, 5.f, 6.f, 6.f, 7.f, 7.f, 8.f})
+    numbers.push_back(number);
+  SeriesConfig raw = config_;
+  raw.path = directory_.write("gaps.f32", {reinterpret_cast<const char*>(numbers.data()), 64});
+  raw.channels = 2;
+  raw.targets = {"1"};
+  const auto of_table = make_task(config_, 1), of_floats = make_task(raw, 1);
+  const Window& table = of_table->make_batch(Split::train, 0, 1);
+  const Window& floats = of_floats->make_batch(Split::train, 0, 1);
+  EXPECT_EQ(floats.weight, table.weight);
+  EXPECT_TRUE(std::ranges::equal(floats.sources[0].values, table.sources[0].values));
+  raw.missing = MissingValues::refuse;
+  EXPECT_REFUSED(make_task(raw, 1), "number 0 (from 0) is not finite");
   // A change needs both of its ends.
   config_.difference = true;
   const auto changes = make_task(config_, 1);

@@ -49,9 +49,9 @@ SeriesTable from_array(NumberArray array, const std::string& path) {
   return {numbered(columns), array.shape[0], std::move(array.values)};
 }
 
-SeriesTable from_raw(const std::string& path, int channels) {
+SeriesTable from_raw(const std::string& path, int channels, Gaps gaps) {
   require_range("series", "task.series.channels", channels, 1, 1'000'000);
-  std::vector<float> values = read_float32(path);
+  std::vector<float> values = read_float32(path, gaps);
   const auto width = elements(channels);
   if (values.size() % width != 0)
     refuse("series", "{} holds {} numbers, which is no multiple of task.series.channels = {}", path, values.size(),
@@ -73,12 +73,13 @@ SeriesTable read_series(const std::string& path, const SeriesConfig& config, con
   if (file.empty()) refuse("series", "task.series.path must name a file (CSV, NPY, NPZ, WAV or raw float32)");
   if (const std::string trouble = file_trouble(file); file != "-" && !trouble.empty())
     refuse("series", "cannot read {}: {}; name it with task.series.path (--set task.series.path=FILE)", file, trouble);
-  if (file != path) return from_array(read_npz(file, path.substr(file.size() + 1)), path);
+  const Gaps gaps = config.missing == MissingValues::refuse ? Gaps::refused : Gaps::kept;
+  if (file != path) return from_array(read_npz(file, path.substr(file.size() + 1), gaps), path);
   const std::string ending = data_ending_of(file);
   if (file == "-" || ending == ".csv" || ending == ".txt")
     return from_csv(file, delimiter_of("series", config.delimiter), config, columns);
   if (ending == ".tsv") return from_csv(file, '\t', config, columns);
-  if (ending == ".npy") return from_array(read_npy(file), path);
+  if (ending == ".npy") return from_array(read_npy(file, gaps), path);
   if (ending == ".npz") refuse("series", "say which array of {} is meant: {}:name", path, path);
   if (ending == ".wav") {
     Audio audio = read_wav(file);
@@ -86,7 +87,7 @@ SeriesTable read_series(const std::string& path, const SeriesConfig& config, con
     const std::size_t rows = audio.samples.size() / channels;
     return {numbered(channels), rows, std::move(audio.samples)};
   }
-  if (ending == ".f32" || ending == ".raw" || ending == ".bin") return from_raw(file, config.channels);
+  if (ending == ".f32" || ending == ".raw" || ending == ".bin") return from_raw(file, config.channels, gaps);
   refuse("series", "{}: the ending must tell the format: .csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw or .bin",
          path);
 }
