@@ -302,6 +302,15 @@ TEST_F(Predict, AudioComesOutAsAudioWhateverItsLength) {
   EXPECT_FALSE(std::filesystem::exists(path("cut_out.wav")));
 }
 
+  // Another rate is said, for the model counts samples.
+  std::string faster = wav_of(values);
+  faster.replace(24, 4, std::string("\x44\xac\0\0", 4));
+  write_text(path("faster.wav"), faster);
+  const Outcome other = run("predict runs/audio faster.wav -o faster_out.wav");
+  EXPECT_NE(other.err.find("the recording has 44100 samples a second, that of the training had"), std::string::npos)
+      << other.err;
+  EXPECT_TRUE(text_of(path("faster_out.wav")).substr(44) == out.substr(44));
+  EXPECT_EQ(run("predict runs/audio long.wav -o out.wav").err.find("samples a second"), std::string::npos);
 /// 39 MiB more of it would be 39 MiB more of memory, or twice that with the answers, if the file or the answers were
 /// held. What differs from run to run is below 1 MiB.
 TEST_F(Predict, AudioTakesTheSameMemoryWhateverItsLength) {

@@ -99,6 +99,16 @@ TEST(Csv, SaysWhatItLeftOutAndWhy) {
   EXPECT_TRUE(read("date,v\nmonday,1\n", {.columns = {"v"}}).left_out.empty());  // the user chose
 }
 
+TEST(Csv, RefusesTextInAColumnThatIsNeeded) {
+  const std::string text = "date,v\nmonday,1\ntuesday,2\n";
+  EXPECT_REFUSED(read(text, {.needed = {"date"}}), "file:2: column 'date': 'monday' is no number");
+  EXPECT_REFUSED(read(text, {.needed = {"0"}}), "file:2: column 'date': 'monday' is no number");
+  EXPECT_EQ(read(text, {.needed = {"v"}}).columns, (Names{"v"}));
+  EXPECT_EQ(read(text, {.needed = {"1"}}).places, (std::vector<std::size_t>{1}));
+  // A column of that name is meant before one of that number.
+  EXPECT_EQ(read("date,0\nmonday,1\n", {.needed = {"0"}}).columns, (Names{"0"}));
+}
+
 TEST(Csv, RefusesThousandsSeparators) {
   for (const char* number :
        {"-1,234.5", "12'345", "1.234.567", "1.234,5", "1 234", "1_000_000", "1\u202f234", "1,234,567.25"})
@@ -141,6 +151,8 @@ TEST(Csv, SaysWhichDelimiterIsMeant) {
   EXPECT_REFUSED(read("date\ta\nmonday\t2,5\n", {.delimiter_option = "task.series.delimiter"}),
                  "say task.series.delimiter = \"tab\"");
   EXPECT_REFUSED(read("date,a\nmonday,tuesday\n", {.delimiter = ';'}), "Say delimiter = \",\"");
+  EXPECT_REFUSED(read("date,a\nmonday,1\n", {.header = HeaderLine::no}),
+                 "no column begins with a number; where the first line names the columns, say task.series.header");
 }
 
 TEST(Csv, FindsItsWayAmongVeryManyColumns) {
