@@ -200,7 +200,7 @@ TEST(Csv, RefusesMissingValuesWithLineAndColumn) {
   EXPECT_REFUSED(read("a,b\n1,2\n3,\n"), "task.series.missing");
   EXPECT_REFUSED(read("a,b\n1,\n3,NaN\n4,5\n"), "file:2: column 'b': the value is missing");
   EXPECT_REFUSED(read("a,b\n1,2\n3,n/a\n"), "file:3: column 'b': the value is missing");
-  EXPECT_REFUSED(read("a\n1\n\n2\n"), "file:3: the line is empty");
+  EXPECT_REFUSED(read("a\n1\n\n2\n"), "file:3: the line is empty: take it out, or write nan where a value is missing");
 }
 
 TEST(Csv, RefusesWhatIsNoNumber) {
