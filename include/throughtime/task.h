@@ -103,6 +103,8 @@ class Task {
   /// What whoever trains should know about the data and has not asked for, each a line for the start of a run.
   virtual std::vector<std::string> notes() const { return {}; }
   /// Batch number `iteration` of a split with `batch` rows: a pure function of the seed and the arguments. The window
+  /// What the user's data calls an example (its number is in Window::example); empty: it has no name.
+  virtual std::string example_name(Split, std::int64_t) const { return ""; }
   /// lives in the task until the next call, which allocates only for more rows than any call before. Batches 0 ..
   /// batches() - 1 are the first pass over a finite split, the next ones the second pass, and so on.
   virtual const Window& make_batch(Split split, std::uint64_t iteration, int batch) = 0;

@@ -238,7 +238,11 @@ void predict_own(const PredictArguments& arguments, bool best) {
   const auto append = [](auto& to, const auto& more) { to.insert(to.end(), more.begin(), more.end()); };
   if (recorded) {
     append(names, recorded->names());
+  const Task& task = trainer->task();
+  // An array holds numbers alone.
+  const bool named = is_lines(format) && task.has(split) && !task.example_name(split, 0).empty();
   } else {
+  if (named) names.emplace_back("id");
     append(names, cells.truth_names());
     append(names, cells.forecast_names());
   }
@@ -249,6 +253,7 @@ void predict_own(const PredictArguments& arguments, bool best) {
         append(row, recorded->cells(split, step.row, step.predictions));
       } else {
         append(row, cells.truth(step.target));
+      if (named) row.emplace_back(task.example_name(split, step.row));
         append(row, cells.forecast(step.predictions));
       }
       use(row);

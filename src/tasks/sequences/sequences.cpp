@@ -81,6 +81,7 @@ class OwnSequences final : public SequenceSet {
   }
   std::vector<std::string> classes() const override { return classes_; }
   std::vector<std::string> notes() const override;
+  std::string name(Split split, std::uint64_t number) const override { return all_.ids[members(split)[number]]; }
 
   bool endless() const override { return false; }
   std::int64_t size(Split split) const override { return static_cast<std::int64_t>(members(split).size()); }
