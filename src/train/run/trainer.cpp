@@ -215,7 +215,7 @@ RunPlan Trainer::make_plan() const {
           .baselines = named_baselines(*task_),
           .baseline_text = task_->baseline_text(),
           .uniform_loss = uniform_loss(model_),
-          .higher_is_better = higher_is_better(metric),
+          .is_error = is_error(metric),
           .best_by = best_by_.name(),
           .notes = notes()};
 }
