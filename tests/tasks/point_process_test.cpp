@@ -169,6 +169,11 @@ TEST_F(SmallPoints, RefusesWhatItCannotRead) {
   wrong = config();
   wrong.delimiter = ";;";
   EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.delimiter must be one character");
+  wrong = {.files = {config().files.front()}, .fold = 2};
+  EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.fold is one of the book orders; here");
+  wrong = {.files = {config().files.front(), config().files.front()}, .splits = {0.5, 0.25, 0.25}};
+  EXPECT_REFUSED(make_task(wrong, 1),
+                 "task.point_process.splits cuts one file of your own; here 2 files are the parts");
   wrong = {.fold = 6};
   EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.fold must be between 1 and 5");
   ScratchDirectory empty;

@@ -33,9 +33,11 @@ class NamedRows {
 
   const std::vector<std::string>& names() const { return names_; }
 
-  /// Where the column of that name is; `option` is how to name another one.
+  /// Where the column of that name is, else of that number; `option` is how to name another one.
   std::size_t find(const std::string& name, const std::string& option) const {
     const auto found = std::ranges::find(names_, name);
+    std::size_t number = names_.size();
+    if (found == names_.end() && reads_as(name, number) && number < names_.size()) return number;
     if (found == names_.end()) refuse_missing(name, option);
     if (std::find(found + 1, names_.end(), name) != names_.end())
       refuse_line(speaker, records_.name(), 1, "two columns have the name {}", excerpt(name));
