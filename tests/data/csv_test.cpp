@@ -106,7 +106,7 @@ TEST(Csv, RefusesTextInAColumnThatIsNeeded) {
   EXPECT_EQ(read(text, {.needed = {"v"}}).columns, (Names{"v"}));
   EXPECT_EQ(read(text, {.needed = {"1"}}).places, (std::vector<std::size_t>{1}));
   // A column of that name is meant before one of that number.
-  EXPECT_EQ(read("date,0\nmonday,1\n", {.needed = {"0"}}).columns, (Names{"0"}));
+  EXPECT_EQ(read("date,0\nmonday,1\n", {.header = HeaderLine::yes, .needed = {"0"}}).columns, (Names{"0"}));
 }
 
 TEST(Csv, RefusesThousandsSeparators) {
