@@ -53,6 +53,9 @@ std::string metric_name(Metric metric);
 /// perplexity takes the mean that is its own.
 double metric_of_loss(Metric metric, double mean_loss);
 bool higher_is_better(Metric metric);
+/// Whether 0 would be perfect, so that it says something how many times the naive value it is. A log density has no
+/// such point.
+bool is_error(Metric metric);
 
 /// What the targets of a forecast are in the numbers of the recording (tasks/series/forecast_view.h).
 class ForecastView;
@@ -100,6 +103,8 @@ class Task {
   virtual std::string baseline_text() const = 0;
   /// The names of the classes that the model chooses between, in the order of its outputs; none: they have no names.
   virtual std::vector<std::string> classes() const { return {}; }
+  /// What the user's data calls an example (its number is in Window::example); empty: it has no name.
+  virtual std::string example_name(Split, std::int64_t) const { return ""; }
   /// What whoever trains should know about the data and has not asked for, each a line for the start of a run.
   virtual std::vector<std::string> notes() const { return {}; }
   /// Batch number `iteration` of a split with `batch` rows: a pure function of the seed and the arguments. The window

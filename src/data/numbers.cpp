@@ -40,7 +40,7 @@ std::vector<float> read_up_to_numbers(ByteStream& stream, std::uint64_t most, co
     const std::size_t got = read_up_to(stream, std::span(block).first(wanted));
     for (std::size_t at = 0; at + size <= got; at += size) {
       const float value = decode(block.data() + at, format);
-      if (!std::isfinite(value))
+      if (!std::isfinite(value) && !(std::isnan(value) && format.gaps == Gaps::kept))
         refuse_byte(speaker, stream.name(), start + at,
                     "number {} (from 0) is not finite as a 32-bit float: {}; fill the gap, or pad with 0",
                     values.size(), value);

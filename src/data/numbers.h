@@ -8,12 +8,16 @@
 
 namespace throughtime {
 
+/// What becomes of a NaN, by which NumPy and others write a value that they do not have.
+enum class Gaps { refused, kept };
+
 /// How a file writes a number.
 struct NumberFormat {
   enum class Kind { real, signed_integer, unsigned_integer };
   Kind kind = Kind::real;
   int bytes = 4;
   bool big_endian = false;
+  Gaps gaps = Gaps::refused;
 };
 
 /// The next `count` numbers as floats, in blocks. Refuses one that is not finite or does not fit, with its position.

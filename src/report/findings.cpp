@@ -97,6 +97,12 @@ bool larger_is_better(const std::string& metric) {
          higher_is_better(choice_of<Metric>(metric, "report", "metric"));
 }
 
+bool is_error(const std::string& metric) {
+  const std::vector<std::string> known = all_names<Metric>();
+  return std::find(known.begin(), known.end(), metric) == known.end() ||
+         is_error(choice_of<Metric>(metric, "report", "metric"));
+}
+
 SkillKind skill_kind(const std::vector<RunGroup>& groups, const std::string& metric) {
   bool any = false, positive = true;
   for (const RunGroup& group : groups) {
@@ -107,7 +113,7 @@ SkillKind skill_kind(const std::vector<RunGroup>& groups, const std::string& met
     for (const double value : group.tests(metric)) positive = positive && value >= 0;
   }
   if (!any) return SkillKind::none;
-  return positive && !larger_is_better(metric) ? SkillKind::ratio : SkillKind::beside;
+  return positive && is_error(metric) ? SkillKind::ratio : SkillKind::beside;
 }
 
 std::vector<double> skills(const RunGroup& group, const std::string& metric) {

@@ -12,6 +12,8 @@ std::string common_metric(const std::vector<RunGroup>& groups);
 
 /// Whether a result of that metric is better the larger it is.
 bool larger_is_better(const std::string& metric);
+/// throughtime::is_error of a metric by its name.
+bool is_error(const std::string& metric);
 
 /// How the results of a metric are compared with the naive one.
 enum class SkillKind {

@@ -40,7 +40,7 @@ Outcome read_outcome(const RunDirectory& directory) {
   outcome.test_metric = result.chosen_test(outcome.metric);
   outcome.last_test_metric = result.number("metrics.test_" + outcome.metric);
   outcome.baseline = naive_of(result, "test_" + outcome.metric);
-  outcome.skill = skill_of(outcome.test_metric, outcome.baseline, larger_is_better(outcome.metric));
+  outcome.skill = skill_of(outcome.test_metric, outcome.baseline, is_error(outcome.metric));
   return outcome;
 }
 

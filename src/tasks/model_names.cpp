@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "throughtime/error.h"
 #include "throughtime/index.h"
 #include "throughtime/task.h"
 
@@ -13,9 +14,24 @@ ModelNames model_names(const std::string& task, const std::string& directory, co
   const TaskType& type = find_task(task);
   ModelNames names;
   if (type.names != nullptr) names = type.names(directory, model);
+  if (names.outputs.size() > elements(model.outputs()))
+    refuse("run", "{} names {} outputs, and the model has {}: its files do not belong together", directory,
+           names.outputs.size(), model.outputs());
   for (std::size_t output = names.outputs.size(); output < elements(model.outputs()); ++output)
     names.outputs.push_back(fmt::format("output_{}", output));
   return names;
+}
+
+Standardisation load_scales(const std::string& directory, const Model& model) {
+  Standardisation scales = Standardisation::load(directory);
+  const std::size_t reals = elements(model.config().input.reals),
+                    targets = takes_label(model.head().target) ? 0 : elements(model.target_width());
+  if (scales.inputs.size() != reals || scales.targets.size() != targets)
+    refuse("run",
+           "{} has scales of {} inputs and {} targets, and the model has {} and {}: its files do not belong "
+           "together",
+           directory, scales.inputs.size(), scales.targets.size(), reals, targets);
+  return scales;
 }
 
 std::string vocabulary_path(const std::string& directory) {

@@ -28,6 +28,8 @@ ModelNames series_names(const std::string& directory, const Model& model);
 ModelNames point_process_names(const std::string& directory, const Model& model);
 ModelNames sequences_names(const std::string& directory, const Model& model);
 
+/// The scales in `directory`; refuses those of a model with other inputs or targets (classes have none).
+Standardisation load_scales(const std::string& directory, const Model& model);
 /// Where a task keeps its vocabulary in the directory of Task::save.
 std::string vocabulary_path(const std::string& directory);
 /// The names of a model whose tokens are those of the vocabulary in `directory`, and whose outputs are one for each of

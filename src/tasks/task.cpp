@@ -35,6 +35,11 @@ double metric_of_loss(Metric metric, double mean_loss) {
 
 bool higher_is_better(Metric metric) { return metric == Metric::accuracy || metric == Metric::balanced_accuracy; }
 
+bool is_error(Metric metric) {
+  const bool density = metric == Metric::nll || metric == Metric::published_nll;
+  return !density && metric != Metric::coverage && !higher_is_better(metric);
+}
+
 std::uint64_t split_iteration(Split split, std::uint64_t iteration) {
   if (iteration >> split_shift != 0)
     refuse("task", "a split has 2^{} batches, batch {} does not exist", split_shift, iteration);

@@ -108,7 +108,7 @@ TEST_F(Command, WhatIsLongerThanTheDataIsSaid) {
       "2\n[train]\niterations = 1\nbatch = 2\n";
   const Outcome cut = run("train " + config_file(series, "short"));
   EXPECT_EQ(cut.code, 0) << cut.err;
-  EXPECT_NE(cut.err.find("task.series.length = 50 is longer than the 34 steps of a row (train.batch = 2 rows): windows "
+  EXPECT_NE(cut.err.find("task.series.length = 50 is longer than the 34 steps of a row (train.batch = 2): windows "
                          "have 34"),
             std::string::npos)
       << cut.err;

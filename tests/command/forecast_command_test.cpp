@@ -90,7 +90,12 @@ TEST_F(ForecastCommand, ABandIsReported) {
   expect_has(run("list heads").out, {"quantile", "gaussian"});
   const Outcome refused = run("train wave.toml --force --set model.head=quantile --set 'model.levels=[0.9, 0.1]'");
   expect_refusal(refused, "levels must ascend within 0 and 1");
-  expect_refusal(run("train wave.toml --force --set model.head=median"), "model.head");
+  expect_refusal(run("train wave.toml --force --set model.head=quantile --set 'model.levels=[]'"),
+                 "model.head = \"quantile\" needs model.levels, such as [0.1, 0.5, 0.9]");
+  expect_refusal(run("train wave.toml --force --set 'model.levels=[0.1, 0.9]'"),
+                 "model.levels is an option of the head quantile, gaussian");
+  expect_refusal(run("train wave.toml --force --set model.head=median"),
+                 "unknown model.head 'median'; known: \"\", quantile, gaussian");
 }
 
 TEST_F(ForecastCommand, PreEmphasisIsMeasuredAndChosenByWhereThatIsAskedFor) {

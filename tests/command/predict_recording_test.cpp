@@ -231,6 +231,31 @@ TEST_F(PredictRecording, AnotherDelimiterAndDecimalCommasAreNamed) {
   expect_refusal(run("predict runs/house tabs.jsonl --delimiter ';'"), "--delimiter is for tables");
 }
 
+TEST_F(PredictRecording, TargetsAndKnownColumnsMayBeGivenByTheirNumbers) {
+  write_text(path("house.csv"), house(0, rows, true));
+  const std::string common = "difference = true\nhorizon = [1, 3]\n";
+  train("named", common + "targets = [\"inside\"]\nknown = [\"hour\"]\n");
+  train("numbered", common + "targets = [\"3\"]\nknown = [\"0\"]\n");
+  const Outcome named = run("predict runs/named house.csv"), numbered = run("predict runs/numbered house.csv");
+  EXPECT_EQ(numbered.code, 0) << numbered.err;
+  EXPECT_TRUE(numbered.out.starts_with("inside +1,inside +3\n")) << numbered.out.substr(0, 80);
+  EXPECT_EQ(numbered.out, named.out);
+  EXPECT_EQ(run("evaluate runs/numbered --json").out.substr(30), run("evaluate runs/named --json").out.substr(27));
+}
+
+TEST_F(PredictRecording, ARefusedRunLeavesTheOneThatItWouldOverwrite) {
+  write_text(path("house.csv"), house(0, rows, true));
+  train("house", "targets = [\"inside\"]\n");
+  const Outcome before = run("predict runs/house house.csv");
+  ASSERT_EQ(before.code, 0) << before.err;
+  expect_refusal(run("train house.toml --force --set train.batch=140"),
+                 "the train part has 139 steps, too few to read 140 rows side by side: 139 are possible (train.batch)");
+  expect_refusal(run("train house.toml --force --set task.series.evaluation_columns=30"),
+                 "the validation part has 19 steps, too few to read 30 rows side by side: 19 are possible "
+                 "(task.series.evaluation_columns)");
+  EXPECT_EQ(run("predict runs/house house.csv").out, before.out);
+}
+
 TEST_F(PredictRecording, AHorizonThatIsTooLongIsNamed) {
   write_text(path("house.csv"), house(0, rows, true));
   train("house", "targets = [\"inside\"]\n");

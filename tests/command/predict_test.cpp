@@ -108,7 +108,7 @@ TEST_F(Predict, ReadsTheTableItWasTrainedOnWithItsTextColumns) {
             std::string::npos);
   EXPECT_NE(answer("dated", "level,flow\n\"1,2\n").err.find("line 2: a quote is opened and never closed"),
             std::string::npos);
-  EXPECT_NE(answer("dated", "level,flow\n\"1,234\",2\n").err.find("thousands separators"), std::string::npos);
+  EXPECT_NE(answer("dated", "level,flow\n\"1,234,567\",2\n").err.find("thousands separators"), std::string::npos);
 }
 
 TEST_F(Predict, ColumnsMayBeGivenByTheirNumbers) {
@@ -254,6 +254,12 @@ TEST_F(Predict, WritesLinesAndArraysIntoFiles) {
   const Outcome nowhere = run("predict runs/dated dated.csv -o no/where.csv");
   EXPECT_EQ(nowhere.code, 1);
   EXPECT_NE(nowhere.err.find("cannot write no/where.csv"), std::string::npos) << nowhere.err;
+  expect_refusal(run("predict runs/dated dated.csv -o out.xlsx"),
+                 "out.xlsx: answers are written as .csv, .jsonl, .npy or .wav; --format says it of another name");
+  EXPECT_EQ(run("predict runs/dated dated.csv -o out.data --format csv").code, 0);
+  EXPECT_EQ(text_of(path("out.data")), shown.out);
+  EXPECT_EQ(run("predict runs/dated dated.csv -o out.ndjson").code, 0);
+  EXPECT_EQ(text_of(path("out.ndjson")), text_of(path("out.jsonl")));
   expect_refusal(run("predict runs/dated dated.csv --format parquet"), "unknown format 'parquet'");
   expect_refusal(run("predict runs/dated dated.csv --set task.series.path=x"),
                  "--data and --set say where the data of "
@@ -296,6 +302,15 @@ TEST_F(Predict, AudioComesOutAsAudioWhateverItsLength) {
   EXPECT_EQ(unknown.substr(40, 4), "\xff\xff\xff\xff");
   EXPECT_TRUE(unknown.substr(44) == out.substr(44));
   EXPECT_EQ(lines_in(run("predict runs/audio streamed_out.wav").out), values.size() + 1);
+  // Another rate is said, for the model counts samples.
+  std::string faster = wav_of(values);
+  faster.replace(24, 4, std::string("\x44\xac\0\0", 4));
+  write_text(path("faster.wav"), faster);
+  const Outcome other = run("predict runs/audio faster.wav -o faster_out.wav");
+  EXPECT_NE(other.err.find("the recording has 44100 samples a second, that of the training had"), std::string::npos)
+      << other.err;
+  EXPECT_TRUE(text_of(path("faster_out.wav")).substr(44) == out.substr(44));
+  EXPECT_EQ(run("predict runs/audio long.wav -o out.wav").err.find("samples a second"), std::string::npos);
   // A file that ends too soon is refused and leaves nothing.
   write_text(path("cut.wav"), wav_of(values).substr(0, 100000));
   expect_refusal(run("predict runs/audio cut.wav -o cut_out.wav"), "the file ends within its numbers");

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "command/command_run.h"
 
@@ -80,6 +83,28 @@ TEST_F(SequencesCommand, PredictNamesTheClassOfEachSequence) {
   EXPECT_EQ(lines_in(steps.out), 3u);
 }
 
+TEST_F(SequencesCommand, ASplitNamesItsSequences) {
+  trained();
+  // Of each id the label that the file has, and each sequence in one split.
+  std::set<std::string> ids;
+  for (const char* split : {"train", "validation", "test"}) {
+    const Outcome outcome = run(std::string("predict runs/own --format jsonl --split ") + split);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    std::istringstream text(outcome.out);
+    std::set<std::int64_t> rows;
+    for (std::string line; std::getline(text, line);) {
+      const auto answer = nlohmann::json::parse(line);
+      const std::string id = answer.at("id");
+      EXPECT_TRUE(ids.insert(id).second) << id;
+      rows.insert(answer.at("row").get<std::int64_t>());
+      EXPECT_EQ(answer.at("truth"), std::stoi(id.substr(1)) % 2 == 0 ? "up" : "down, \"there\"") << id;
+    }
+    EXPECT_EQ(*rows.rbegin(), static_cast<std::int64_t>(rows.size()) - 1);
+  }
+  EXPECT_EQ(ids.size(), 60u);
+  EXPECT_TRUE(run("predict runs/own --split test").out.starts_with("row,id,truth,forecast,probability\n0,s"));
+}
+
 TEST_F(SequencesCommand, PredictRefusesWhatItCannotRead) {
   trained();
   write_text(path("other.csv"), "id,y\na,1\n");
@@ -100,6 +125,16 @@ TEST_F(SequencesCommand, NumbersArePredictedInTheirOwnUnits) {
   EXPECT_LT(value, 2300);
   expect_refusal(run("predict runs/own new.csv --top 1"), "--top is for models that choose between classes");
   EXPECT_EQ(run("evaluate runs/own").out.find("predicted"), std::string::npos);
+}
+
+TEST_F(SequencesCommand, NumbersMayOverwriteClasses) {
+  trained();
+  write_text(path("a.csv"), table("1000.5", "2000"));
+  ASSERT_EQ(run("train --quiet --force " + config()).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(path("runs/own/task/classes.json")));
+  const Outcome outcome = run("evaluate runs/own");
+  EXPECT_NE(outcome.out.find("mse"), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.out.find("accuracy"), std::string::npos) << outcome.out;
 }
 
 TEST_F(SequencesCommand, TheReportShowsWhichClassesAreConfused) {

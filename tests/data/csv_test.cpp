@@ -99,12 +99,26 @@ TEST(Csv, SaysWhatItLeftOutAndWhy) {
   EXPECT_TRUE(read("date,v\nmonday,1\n", {.columns = {"v"}}).left_out.empty());  // the user chose
 }
 
+TEST(Csv, RefusesTextInAColumnThatIsNeeded) {
+  const std::string text = "date,v\nmonday,1\ntuesday,2\n";
+  EXPECT_REFUSED(read(text, {.needed = {"date"}}), "file:2: column 'date': 'monday' is no number");
+  EXPECT_REFUSED(read(text, {.needed = {"0"}}), "file:2: column 'date': 'monday' is no number");
+  EXPECT_EQ(read(text, {.needed = {"v"}}).columns, (Names{"v"}));
+  EXPECT_EQ(read(text, {.needed = {"1"}}).places, (std::vector<std::size_t>{1}));
+  // A column of that name is meant before one of that number.
+  EXPECT_EQ(read("date,0\nmonday,1\n", {.header = HeaderLine::yes, .needed = {"0"}}).columns, (Names{"0"}));
+}
+
 TEST(Csv, RefusesThousandsSeparators) {
   for (const char* number :
-       {"1,234", "-1,234.5", "12'345", "1.234.567", "1.234,5", "1 234", "1_000_000", "1\u202f234", "1,234,567.25"})
+       {"-1,234.5", "12'345", "1.234.567", "1.234,5", "1 234", "1_000_000", "1\u202f234", "1,234,567.25"})
     EXPECT_REFUSED(read(fmt::format("a;b\n1;{}\n", number), {.delimiter = ';'}),
                    fmt::format("file:2: column 'b': '{}' has thousands separators", number));
-  EXPECT_REFUSED(read("a\n1\n\"2,345\"\n"), "file:3: column 'a': '2,345' has thousands separators");
+  EXPECT_REFUSED(read("a\n1\n\"2,345,000\"\n"), "file:3: column 'a': '2,345,000' has thousands separators");
+  // Three digits after the only comma may be either.
+  EXPECT_REFUSED(read("a;b\n1;-12,345\n", {.delimiter = ';'}),
+                 "file:2: column 'b': '-12,345' has a comma; numbers have a decimal point and no thousands separators: "
+                 "write -12.345 or -12345");
   // Numbers, and texts that are none.
   EXPECT_EQ(read("a\n1.234\n1234\n").values, (Values{1.234f, 1234}));
   for (const char* text : {"12,34,567", "1,234;5", "a,234", "2016-07-01", "10:30", "1,234 kg", ","})
@@ -137,6 +151,8 @@ TEST(Csv, SaysWhichDelimiterIsMeant) {
   EXPECT_REFUSED(read("date\ta\nmonday\t2,5\n", {.delimiter_option = "task.series.delimiter"}),
                  "say task.series.delimiter = \"tab\"");
   EXPECT_REFUSED(read("date,a\nmonday,tuesday\n", {.delimiter = ';'}), "Say delimiter = \",\"");
+  EXPECT_REFUSED(read("date,a\nmonday,1\n", {.header = HeaderLine::no}),
+                 "no column begins with a number; where the first line names the columns, say task.series.header");
 }
 
 TEST(Csv, FindsItsWayAmongVeryManyColumns) {
@@ -184,7 +200,7 @@ TEST(Csv, RefusesMissingValuesWithLineAndColumn) {
   EXPECT_REFUSED(read("a,b\n1,2\n3,\n"), "task.series.missing");
   EXPECT_REFUSED(read("a,b\n1,\n3,NaN\n4,5\n"), "file:2: column 'b': the value is missing");
   EXPECT_REFUSED(read("a,b\n1,2\n3,n/a\n"), "file:3: column 'b': the value is missing");
-  EXPECT_REFUSED(read("a\n1\n\n2\n"), "file:3: the line is empty");
+  EXPECT_REFUSED(read("a\n1\n\n2\n"), "file:3: the line is empty: take it out, or write nan where a value is missing");
 }
 
 TEST(Csv, RefusesWhatIsNoNumber) {

@@ -96,6 +96,8 @@ TEST(SequenceRows, RefuseWhatIsNoNumber) {
   };
   EXPECT_REFUSED(with("1,5"), "file:3: column 'x': '1,5' has a decimal comma; numbers have a point, such as 1.5");
   EXPECT_REFUSED(with("1,234,567"), "'1,234,567' has thousands separators");
+  EXPECT_REFUSED(with("1,234"),
+                 "file:3: column 'x': '1,234' has a comma; numbers have a decimal point and no thousands");
   EXPECT_REFUSED(with("nan"), "file:3: column 'x': 'nan' is no finite number; fill the gap or leave the step out");
   EXPECT_REFUSED(with("inf"), "'inf' is no finite number");
   EXPECT_REFUSED(with("1e39"), "'1e39' is no finite number");
@@ -159,7 +161,17 @@ TEST(SequenceArchive, RefusesArraysThatDoNotFitTogether) {
                  "unknown column of task.sequences.inputs '2'; known: 0, 1");
   EXPECT_REFUSED(archive_of(npz_file({{"x", cube}, {"y", labels}}), {.targets = {"a", "b"}}),
                  "y has 1 target for each sequence, task.sequences.targets names 2");
-  EXPECT_REFUSED(with(npy_floats("(1, 2)", {1, NAN}), npy_integers("(1,)", {1})), "number 1 (from 0) is not finite");
+  EXPECT_REFUSED(with(npy_floats("(1, 2)", {1, INFINITY}), npy_integers("(1,)", {1})),
+                 "number 1 (from 0) is not finite");
+}
+
+TEST(SequenceArchive, WhatFollowsASequenceIsNotRead) {
+  const std::string x = npy_floats("(2, 2, 2)", {1, 2, NAN, NAN, 5, 6, 7, NAN}), y = npy_integers("(2,)", {1, 0});
+  const auto of = [&](const std::vector<std::int64_t>& lengths) {
+    return archive_of(npz_file({{"x", x}, {"y", y}, {"lengths", npy_integers("(2,)", lengths)}}));
+  };
+  EXPECT_EQ(of({1, 1}).values, (Values{1, 2, 5, 6}));
+  EXPECT_REFUSED(of({1, 2}), "x[1, 1] is nan, within the 2 steps of the sequence; fill the gap");
 }
 
 TEST(SequenceArchive, EveryBeginningIsRefused) {

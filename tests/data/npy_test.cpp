@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 
 #include "data/files.h"
 
@@ -45,6 +46,12 @@ TEST(Npy, ReadsEveryTypeInBothByteOrders) {
   EXPECT_EQ(values_of(npy(header("<i8", "(1,)"), little(-3ull, 8))), (Values{-3}));
   EXPECT_EQ(values_of(npy(header(">i8", "(1,)"), big(5, 8))), (Values{5}));
   EXPECT_EQ(values_of(npy(header("|u1", "(3,)"), {'\0', '\x7f', '\xff'})), (Values{0, 127, 255}));
+  EXPECT_EQ(values_of(npy(header("|i1", "(2,)"), {'\x7f', '\xff'})), (Values{127, -1}));
+  EXPECT_EQ(values_of(npy(header("|b1", "(2,)"), {'\0', '\x01'})), (Values{0, 1}));
+  EXPECT_EQ(values_of(npy(header("<i2", "(2,)"), little(0xffff, 2) + little(500, 2))), (Values{-1, 500}));
+  EXPECT_EQ(values_of(npy(header(">u2", "(1,)"), big(0xffff, 2))), (Values{65535}));
+  EXPECT_EQ(values_of(npy(header("<u4", "(1,)"), little(0xffffffff, 4))), (Values{4294967296.0f}));
+  EXPECT_EQ(values_of(npy(header("<u8", "(1,)"), little(1ull << 63, 8))), (Values{9223372036854775808.0f}));
 }
 
 TEST(Npy, ReadsVersionsAndShapes) {
@@ -76,6 +83,9 @@ TEST(Npy, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(read_npy(*stream_of("no numbers here")), "[npy] file, byte 0: no NPY file");
   EXPECT_REFUSED(read_npy(*stream_of(npy("", "", 4))), "byte 6: version must be 1, 2 or 3, is 4");
   EXPECT_REFUSED(refused(header("<f2", "(4,)")), "type '<f2' is not supported; save the array as f4");
+  EXPECT_REFUSED(refused(header("|i2", "(4,)")), "type '|i2' is not supported");
+  EXPECT_REFUSED(refused(header("<i3", "(4,)")), "type '<i3' is not supported");
+  EXPECT_REFUSED(refused(header("<b2", "(4,)")), "type '<b2' is not supported");
   EXPECT_REFUSED(refused(header("|O", "(4,)")), "type '|O' is not supported");
   EXPECT_REFUSED(refused("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}"), "arrays of records");
   EXPECT_REFUSED(refused(header("<f4", "(3,)")), "the file ends within its numbers: 2 of 3");
@@ -96,6 +106,15 @@ TEST(Npy, RefusesNumbersThatAreNotFinite) {
   EXPECT_REFUSED(values_of(npy(start, floats({1, std::bit_cast<float>(0x7fc00000u)}))),
                  fmt::format("byte {}: number 1 (from 0) is not finite", 10 + start.size() + 4));
   EXPECT_REFUSED(values_of(npy(header("<f8", "(1,)"), little(std::bit_cast<std::uint64_t>(1e300), 8))), "not finite");
+}
+
+TEST(Npy, KeepsGapsWhereThatIsAsked) {
+  const auto kept = [](float value) {
+    return read_npy(*stream_of(npy(header("<f4", "(2,)"), floats({1, value}))), Gaps::kept).values;
+  };
+  EXPECT_TRUE(std::isnan(kept(NAN)[1]));
+  EXPECT_EQ(kept(NAN)[0], 1);
+  EXPECT_REFUSED(kept(INFINITY), "number 1 (from 0) is not finite");
 }
 
 TEST(Npy, WhatIsWrittenIsRead) {

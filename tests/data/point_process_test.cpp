@@ -74,7 +74,13 @@ TEST(EventTable, RefusesWhatIsWrongWithItsLine) {
       table("tme,mark\n1,x\n"),
       "file:1: the first line must name the column time (and may name mark and sequence), got 'tme', 'mark'");
   EXPECT_REFUSED(table("1,2\n3,4\n"), "got '1', '2'");
-  EXPECT_REFUSED(table("Time,mark\n1,x\n"), "got 'Time', 'mark'; capital letters count: write time");
+  EXPECT_REFUSED(table("Time,mark\n1,x\n"),
+                 "file:1: there is no column time, but 'Time': capital letters count, write time");
+  EXPECT_REFUSED(table("time,Mark\n1,x\n"),
+                 "file:1: there is no column mark, but 'Mark': capital letters count, write mark");
+  EXPECT_REFUSED(table("SEQUENCE,time\na,1\n"),
+                 "there is no column sequence, but 'SEQUENCE': capital letters count, write");
+  EXPECT_EQ(table("Mark,mark,time\nx,y,1\n").times, (Numbers{1}));
   EXPECT_REFUSED(table("time;mark\n1;x\n"), "got 'time;mark'; say task.point_process.delimiter = \";\"");
   EXPECT_REFUSED(table("time,mark\n\"1,5\",x\n"), "'1,5' is no finite time; numbers have a decimal point");
   EXPECT_REFUSED(table("time,mark\nnan,x\n"), "'nan' is no finite time");

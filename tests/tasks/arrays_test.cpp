@@ -68,7 +68,7 @@ TEST(Arrays, ARecordingIsReadInColumnsWithoutACopy) {
   EXPECT_EQ(input_at(window, 0, 1), 14);
   EXPECT_TRUE(window.continues);
   EXPECT_FALSE(task->has(Split::validation));
-  EXPECT_REFUSED(task->make_batch(Split::train, 0, 22), "too few for 22 columns");
+  EXPECT_REFUSED(task->make_batch(Split::train, 0, 22), "too few to read 22 rows side by side");
 }
 
 TEST(Arrays, RaggedSequencesEndTogetherAndBeginWithAReset) {

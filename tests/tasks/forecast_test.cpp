@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "support/errors.h"
@@ -145,6 +146,22 @@ TEST_F(Forecast, MissingValuesAreHeldOrSkipped) {
     }
     EXPECT_NE(task->notes()[1].find("3 missing values are held"), std::string::npos) << task->notes()[1];
   }
+  // Raw floats have the same gaps as NaN.
+  std::vector<float> numbers;
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  for (const float number : {none, 1.f, 1.f, 2.f, 2.f, none, 3.f, none, 4.f, 5.f, 5.f, 6.f, 6.f, 7.f, 7.f, 8.f})
+    numbers.push_back(number);
+  SeriesConfig raw = config_;
+  raw.path = directory_.write("gaps.f32", {reinterpret_cast<const char*>(numbers.data()), 64});
+  raw.channels = 2;
+  raw.targets = {"1"};
+  const auto of_table = make_task(config_, 1), of_floats = make_task(raw, 1);
+  const Window& table = of_table->make_batch(Split::train, 0, 1);
+  const Window& floats = of_floats->make_batch(Split::train, 0, 1);
+  EXPECT_EQ(floats.weight, table.weight);
+  EXPECT_TRUE(std::ranges::equal(floats.sources[0].values, table.sources[0].values));
+  raw.missing = MissingValues::refuse;
+  EXPECT_REFUSED(make_task(raw, 1), "number 0 (from 0) is not finite");
   // A change needs both of its ends.
   config_.difference = true;
   const auto changes = make_task(config_, 1);
@@ -300,6 +317,27 @@ TEST_F(Forecast, RivalsAreOfTheSplit) {
   EXPECT_EQ(now->rivals(Split::test)[1].text, "a linear function of the last 7 rows of inputs");
   config_.difference = true;
   EXPECT_EQ(make_task(config_, 1)->baseline_text(), "no change since the step before");
+}
+
+TEST_F(Forecast, RivalsAreOfTheStepsThatAnEvaluationSees) {
+  // 14 steps of the test part in 4 columns of 3: the last two are left over.
+  config_.evaluation_columns = 4;
+  config_.standardise = false;
+  config_.pre_emphasis = 0.5;
+  const auto task = make_task(config_, 1);
+  double squares = 0, filtered = 0, signal = 0;
+  for (int t = 45; t < 57; ++t) {
+    const auto error = [](int row) { return y_of(row) - y_of(row + 1); };
+    squares += std::pow(error(t), 2);
+    if ((t - 45) % 3 == 0) continue;  // a column begins: no step comes before it
+    filtered += std::pow(error(t) - 0.5 * error(t - 1), 2);
+    signal += std::pow(y_of(t + 1) - 0.5 * y_of(t), 2);
+  }
+  const std::vector<double> naive = task->baselines(Split::test);
+  const std::vector<Metric> metrics = task->metrics();
+  const auto place = std::find(metrics.begin(), metrics.end(), Metric::pre_emphasis_esr) - metrics.begin();
+  EXPECT_NEAR(naive.front(), squares / 12, 1e-4 * squares);
+  EXPECT_NEAR(naive[static_cast<std::size_t>(place)], filtered / signal, 1e-4);
 }
 
 TEST_F(Forecast, EveryHorizonHasItsOwnRivals) {

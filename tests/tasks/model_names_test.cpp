@@ -1,5 +1,6 @@
 #include "tasks/model_names.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/errors.h"
@@ -36,6 +37,25 @@ TEST(ModelNames, OfASeriesAreItsColumns) {
   ASSERT_TRUE(names.scales.has_value());
   EXPECT_EQ(names.scales->targets[0].mean, 5 * names.scales->inputs[0].mean);
   EXPECT_FALSE(names.vocabulary.has_value());
+  // Of another model: one input more.
+  const TaskConfig wider{.name = "series",
+                         .series = {.path = data.write("wide.csv", "a,b,power\n1,2,3\n4,5,6\n7,8,9\n"),
+                                    .targets = {"power"},
+                                    .splits = {1, 0, 0}}};
+  EXPECT_REFUSED(model_names("series", run.path(), model_of(*make_task(wider, 1))),
+                 "has scales of 2 inputs and 1 targets, and the model has 3 and 1: its files do not belong together");
+}
+
+TEST(ModelNames, OfSequencesAreTheirClasses) {
+  ScratchDirectory data, run;
+  const auto config = [&](const std::string& labels) {
+    std::string rows = "id,label,x\n";
+    for (int i = 0; i < 12; ++i) rows += fmt::format("s{},{},{}\n", i, labels[i % labels.size()], i);
+    return TaskConfig{.name = "sequences", .sequences = {.files = {data.write("rows.csv", rows)}, .splits = {1, 0, 0}}};
+  };
+  EXPECT_EQ(saved_names(config("ab"), run).outputs, (Names{"a", "b"}));
+  EXPECT_REFUSED(model_names("sequences", run.path(), model_of(*make_task(config("abc"), 1))),
+                 "classes.json names 2 classes, and the model has 3: its files do not belong together");
 }
 
 TEST(ModelNames, OfATextAreItsTokens) {

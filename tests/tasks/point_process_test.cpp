@@ -169,11 +169,16 @@ TEST_F(SmallPoints, RefusesWhatItCannotRead) {
   wrong = config();
   wrong.delimiter = ";;";
   EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.delimiter must be one character");
+  wrong = {.files = {config().files.front()}, .fold = 2};
+  EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.fold is one of the book orders; here");
+  wrong = {.files = {config().files.front(), config().files.front()}, .splits = {0.5, 0.25, 0.25}};
+  EXPECT_REFUSED(make_task(wrong, 1),
+                 "task.point_process.splits cuts one file of your own; here 2 files are the parts");
   wrong = {.fold = 6};
   EXPECT_REFUSED(make_task(wrong, 1), "task.point_process.fold must be between 1 and 5");
   ScratchDirectory empty;
   EXPECT_REFUSED(make_task(PointProcessConfig{.data = empty.path()}, 1), "book_order/time-1-train.txt");
-  EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 4), "too few for 4 columns");
+  EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 4), "too few to read 4 rows side by side");
 }
 
 TEST(PointScores, AreExactMeans) {

@@ -127,6 +127,29 @@ TEST(OwnSequences, OfSeveralFilesAreTheirSplits) {
   EXPECT_FALSE(make_task(config, 1)->has(Split::validation));
 }
 
+TEST(OwnSequences, RefuseOptionsThatTheirFilesGiveNoMeaning) {
+  const ScratchDirectory scratch;
+  const std::string table = scratch.write("a.csv", "id,label,x\na,up,1\nb,down,2\nc,up,3\n");
+  const auto with = [](SequencesConfig config, auto change) {
+    change(config);
+    return make_task(config, 1);
+  };
+  EXPECT_REFUSED(with(plain(table), [](SequencesConfig& config) { config.target_path = "labels.csv"; }),
+                 "task.sequences.target_path is the table of a folder;");
+  EXPECT_REFUSED(with(plain(table),
+                      [](SequencesConfig& config) {
+                        config.inputs = {"x", "x"};
+                      }),
+                 "task.sequences.inputs names 'x' twice");
+  const SequencesConfig arrays = plain((scratch / "a.npz").string());
+  EXPECT_REFUSED(with(arrays, [](SequencesConfig& config) { config.id = "who"; }), "task.sequences.id is a column of");
+  EXPECT_REFUSED(with(arrays, [](SequencesConfig& config) { config.delimiter = ";"; }),
+                 "task.sequences.delimiter is of a table;");
+  // Columns have numbers, too.
+  const auto numbered = with(plain(table), [](SequencesConfig& config) { config.inputs = {"2"}; });
+  EXPECT_EQ(numbered->notes()[1], "inputs: x");
+}
+
 TEST(OwnSequences, ClassesAreInOrder) {
   const ScratchDirectory scratch;
   EXPECT_EQ(make_task(plain(scratch.write("a.csv", rows(30, {"10", "9", "-1"}))), 1)->classes(),

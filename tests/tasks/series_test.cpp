@@ -247,6 +247,52 @@ TEST_F(Series, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(make_task(wrong, 1), "task.series.delimiter");
 }
 
+TEST_F(Series, ColumnsHaveNumbersToo) {
+  // date is 0; inputs are all columns of numbers.
+  config_.targets = {"2"};
+  config_.known = {"1"};
+  const auto task = make_task(config_, 1);
+  EXPECT_EQ(task->notes().front(), "inputs: a, b, c, a +1; targets: b");
+  EXPECT_EQ(task->baseline_text(), "the last value");
+  config_.targets = {"0"};
+  EXPECT_REFUSED(make_task(config_, 1), "column 'date': '2020-01-01' is no number");
+  config_.targets = {"date"};
+  EXPECT_REFUSED(make_task(config_, 1), "column 'date': '2020-01-01' is no number");
+  config_.targets = {"4"};
+  EXPECT_REFUSED(make_task(config_, 1), "has no column '4'; it has: a, b, c");
+}
+
+TEST_F(Series, RefusesOptionsThatTheFileGivesNoMeaning) {
+  const auto with = [&](auto change) {
+    SeriesConfig config = config_;
+    change(config);
+    return make_task(config, 1);
+  };
+  EXPECT_REFUSED(with([](SeriesConfig& config) { config.channels = 2; }),
+                 "task.series.channels is an option of raw float32 files (.f32, .raw, .bin);");
+  EXPECT_REFUSED(with([](SeriesConfig& config) {
+                   config.targets = {"a", "b", "a"};
+                 }),
+                 "task.series.targets names 'a' twice");
+  EXPECT_REFUSED(with([](SeriesConfig& config) { config.inputs = {"a", "a"}; }), "task.series.inputs names 'a' twice");
+  EXPECT_REFUSED(with([](SeriesConfig& config) { config.season = 40; }),
+                 "task.series.season = 40 looks back so many steps, and ");
+  EXPECT_NO_THROW(with([](SeriesConfig& config) { config.season = 39; }));
+  const std::vector<float> numbers(60, 1.0f);
+  config_.path = directory_.write("one.f32", {reinterpret_cast<const char*>(numbers.data()), 240});
+  EXPECT_REFUSED(with([](SeriesConfig& config) { config.delimiter = ";"; }),
+                 "task.series.delimiter is an option of .csv and .txt files;");
+  EXPECT_REFUSED(with([](SeriesConfig& config) { config.header = HeaderLine::yes; }),
+                 "task.series.header is an option");
+  // The targets' file may be the one that has it.
+  config_.target_path = directory_.write("wanted.csv", [] {
+    std::string text;
+    for (int t = 0; t < 60; ++t) text += std::to_string(t) + ";" + std::to_string(t % 3) + "\n";
+    return text;
+  }());
+  EXPECT_NO_THROW(with([](SeriesConfig& config) { config.delimiter = ";"; }));
+}
+
 TEST(RealSeries, TransformerTemperatures) {
   REQUIRE_REAL_DATA(data, "series/ETTh1.csv");
   const SeriesConfig config{.length = 96, .path = data + "/series/ETTh1.csv", .targets = {"OT"}, .horizon = {24}};

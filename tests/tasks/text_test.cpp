@@ -140,7 +140,7 @@ TEST_F(SmallText, RefusesWhatItCannotRead) {
   EXPECT_REFUSED(make_task(wrong, 1), "three shares");
   wrong.splits = {0.5, 0.5, 0.5};
   EXPECT_REFUSED(make_task(wrong, 1), "add up to 1");
-  EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 6), "too few for 6 columns");
+  EXPECT_REFUSED(make_task(config(), 1)->make_batch(Split::train, 0, 6), "too few to read 6 rows side by side");
   ScratchDirectory empty;
   EXPECT_REFUSED(make_task(TextConfig{.data = empty.path()}, 1), "ptb/ptb.train.txt");
 }

@@ -59,6 +59,10 @@ AnswerFormat answer_format_of(const PredictArguments& arguments, StepFormat inpu
   const std::string ending = std::filesystem::path(arguments.output).extension().string();
   for (const std::string_view name : names_of(AnswerFormat()))
     if (ending == "." + std::string(name)) return choice_of<AnswerFormat>(std::string(name), speaker, "format");
+  if (ending == ".ndjson") return AnswerFormat::jsonl;
+  if (!ending.empty() && ending != ".txt")
+    refuse(speaker, "{}: answers are written as .csv, .jsonl, .npy or .wav; --format says it of another name",
+           arguments.output);
   return input == StepFormat::jsonl ? AnswerFormat::jsonl : AnswerFormat::csv;
 }
 
@@ -234,7 +238,11 @@ void predict_own(const PredictArguments& arguments, bool best) {
   const ForecastView* view = trainer->task().forecast();
   std::optional<ForecastRows> recorded;
   if (view) recorded.emplace(*view, model);
+  const Task& task = trainer->task();
+  // An array holds numbers alone.
+  const bool named = is_lines(format) && task.has(split) && !task.example_name(split, 0).empty();
   std::vector<std::string> names = {"row"};
+  if (named) names.emplace_back("id");
   const auto append = [](auto& to, const auto& more) { to.insert(to.end(), more.begin(), more.end()); };
   if (recorded) {
     append(names, recorded->names());
@@ -245,6 +253,7 @@ void predict_own(const PredictArguments& arguments, bool best) {
   const auto walk = [&](const std::function<void(const std::vector<Cell>&)>& use) {
     predict_split(*trainer, split, [&](const PredictedStep& step) {
       std::vector<Cell> row = {step.row};
+      if (named) row.emplace_back(task.example_name(split, step.row));
       if (recorded) {
         append(row, recorded->cells(split, step.row, step.predictions));
       } else {

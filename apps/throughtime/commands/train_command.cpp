@@ -49,7 +49,7 @@ std::string test_text(const RunResult& result, const Evaluation& test) {
 double result_skill(const RunResult& result) {
   const std::optional<Evaluation>& test = chosen_test(result);
   if (!test) return std::nan("");
-  return skill_of(test->metric, result.plan.baseline, result.plan.higher_is_better);
+  return skill_of(test->metric, result.plan.baseline, result.plan.is_error);
 }
 
 /// The test of the weights that validation chose is the result, that of the last ones is beside it.
@@ -87,7 +87,7 @@ std::string summary(const std::vector<RunResult>& results) {
                                     number_text(result.train_loss)};
     if (chosen) row.push_back(result.best_test ? test_text(result, *result.best_test) : "");
     row.push_back(result.test ? test_text(result, *result.test) : "");
-    row.push_back(number_text(plan.baseline));
+    row.push_back(result.test ? number_text(plan.baseline) : "");  // else it is of another split
     if (errors) row.push_back(std::isfinite(result_skill(result)) ? fmt::format("{:.3f}", result_skill(result)) : "");
     table.add_row(std::move(row));
   }

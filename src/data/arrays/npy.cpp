@@ -73,16 +73,17 @@ class HeaderParser {
     if (entries_ == Entries::numbers_or_texts && parse_text_type(type)) return;
     using Kind = NumberFormat::Kind;
     const std::string_view kind = type.empty() ? type : type.substr(1);
+    const char letter = kind.size() == 2 ? kind[0] : '?';
+    const int bytes = kind.size() == 2 ? kind[1] - '0' : 0;
+    const bool whole = (letter == 'i' || letter == 'u') && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
     std::optional<NumberFormat> format;
-    if (kind == "f4") format = {Kind::real, 4};
-    if (kind == "f8") format = {Kind::real, 8};
-    if (kind == "i4") format = {Kind::signed_integer, 4};
-    if (kind == "i8") format = {Kind::signed_integer, 8};
-    if (kind == "u1") format = {Kind::unsigned_integer, 1};
+    if (kind == "f4" || kind == "f8") format = {Kind::real, bytes};
+    if (whole) format = {letter == 'i' ? Kind::signed_integer : Kind::unsigned_integer, bytes};
+    if (kind == "b1") format = {Kind::unsigned_integer, 1};
     const char order = type.empty() ? '?' : type[0];
-    const bool ordered = order == '<' || order == '>' || (order == '|' && kind == "u1");
+    const bool ordered = order == '<' || order == '>' || (order == '|' && bytes == 1);
     if (!format || !ordered)
-      complain(fmt::format("type {} is not supported; save the array as f4, f8, i4, i8 or u1", excerpt(type)));
+      complain(fmt::format("type {} is not supported; save the array as f4 or f8, or whole numbers", excerpt(type)));
     format->big_endian = order == '>';
     header_.format = *format;
   }
@@ -265,15 +266,16 @@ TextArray read_npy_texts(ByteStream& stream) {
   return array;
 }
 
-NumberArray read_npy(ByteStream& stream) {
+NumberArray read_npy(ByteStream& stream, Gaps gaps) {
   Header header = read_header(stream, Entries::numbers);
+  header.format.gaps = gaps;
   NumberArray array{std::move(header.shape), read_numbers(stream, header.count, header.format, speaker)};
   expect_end(stream, speaker);
   if (header.fortran_order && array.shape.size() > 1) array.values = to_c_order(array.values, array.shape);
   return array;
 }
 
-NumberArray read_npy(const std::string& path) { return read_npy(*ByteStream::open(path)); }
+NumberArray read_npy(const std::string& path, Gaps gaps) { return read_npy(*ByteStream::open(path), gaps); }
 
 std::string npy_header(std::size_t rows, std::size_t columns) {
   const std::string shape = columns == 1 ? fmt::format("({},)", rows) : fmt::format("({}, {})", rows, columns);

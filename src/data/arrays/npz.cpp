@@ -203,8 +203,8 @@ auto read_array(ByteStream& stream, const std::string& array_name, Read&& read) 
 
 }  // namespace
 
-NumberArray read_npz(ByteStream& stream, const std::string& array_name) {
-  return read_array(stream, array_name, [](ByteStream& content) { return read_npy(content); });
+NumberArray read_npz(ByteStream& stream, const std::string& array_name, Gaps gaps) {
+  return read_array(stream, array_name, [gaps](ByteStream& content) { return read_npy(content, gaps); });
 }
 
 TextArray read_npz_texts(ByteStream& stream, const std::string& array_name) {
@@ -220,8 +220,8 @@ std::vector<std::string> npz_names(ByteStream& stream) {
   return names;
 }
 
-NumberArray read_npz(const std::string& path, const std::string& array_name) {
-  return read_npz(*ByteStream::open(path), array_name);
+NumberArray read_npz(const std::string& path, const std::string& array_name, Gaps gaps) {
+  return read_npz(*ByteStream::open(path), array_name, gaps);
 }
 
 }  // namespace throughtime

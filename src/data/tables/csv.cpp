@@ -138,10 +138,10 @@ class TableReader {
   void leave_out(const Row& row, std::size_t i) {
     Column& column = columns_[i];
     const std::string_view text = trimmed(row.fields[i]);
-    if (std::ranges::count(options_.needed, column.name) > 0) refuse_comma(row, i);
+    if (is_needed(i)) refuse_no_number(row, i);
     const bool comma = has_decimal_comma(text);
     if (comma && first_comma_.empty()) {
-      first_comma_ = comma_text(row, i);
+      first_comma_ = notation_text(row, i);
       first_comma_line_ = row.line;
     }
     column.why_text =
@@ -157,29 +157,37 @@ class TableReader {
       return;
     }
     refuse_groups(row, i);
-    if (!value) refuse_comma(row, i);
     const float rounded = static_cast<float>(value.value_or(0));
-    if (!value || !std::isfinite(rounded))
-      refuse_line(speaker, records_.name(), row.line, "column {}: {} is no number that a 32-bit float can hold",
-                  excerpt(columns_[i].name), excerpt(text));
+    if (!value || !std::isfinite(rounded)) refuse_no_number(row, i);
     table_.values.push_back(rounded);
+  }
+
+  /// Whether the user asks for the column, by its name or, where none has that name, by its number.
+  bool is_needed(std::size_t i) const {
+    return std::ranges::any_of(options_.needed, [&](const std::string& wanted) {
+      if (columns_[i].name == wanted) return true;
+      return numbered(wanted) == i && std::ranges::find(columns_, wanted, &Column::name) == columns_.end();
+    });
+  }
+
+  [[noreturn]] void refuse_no_number(const Row& row, std::size_t i) const {
+    refuse_comma(row, i);
+    refuse_line(speaker, records_.name(), row.line, "column {}: {} is no number that a 32-bit float can hold",
+                excerpt(columns_[i].name), excerpt(trimmed(row.fields[i])));
   }
 
   void refuse_groups(const Row& row, std::size_t i) const {
     const std::string_view text = trimmed(row.fields[i]);
-    if (has_thousands_separators(text))
-      refuse_line(speaker, records_.name(), row.line,
-                  "column {}: {} has thousands separators; numbers are written without them, such as 1234.5",
-                  excerpt(columns_[i].name), excerpt(text));
+    if (has_thousands_separators(text)) refuse_line(speaker, records_.name(), row.line, "{}", notation_text(row, i));
   }
 
   void refuse_comma(const Row& row, std::size_t i) const {
     if (has_decimal_comma(trimmed(row.fields[i])))
-      refuse_line(speaker, records_.name(), row.line, "{}", comma_text(row, i));
+      refuse_line(speaker, records_.name(), row.line, "{}", notation_text(row, i));
   }
-  std::string comma_text(const Row& row, std::size_t i) const {
-    return fmt::format("column {}: {} has a decimal comma; numbers have a point, such as 1.5",
-                       excerpt(columns_[i].name), excerpt(trimmed(row.fields[i])));
+  std::string notation_text(const Row& row, std::size_t i) const {
+    const std::string_view text = trimmed(row.fields[i]);
+    return fmt::format("column {}: {} {}", excerpt(columns_[i].name), excerpt(text), other_notation(text));
   }
 
   /// What may be wrong with a table of one column, behind `joint`.
@@ -205,16 +213,25 @@ class TableReader {
   CsvTable finished() {
     if (!options_.columns.empty()) {
       table_.columns = options_.columns;
+      table_.places = selected_;
       return std::move(table_);
     }
     if (options_.missing) keep_numbers();
-    for (const Column& column : columns_)
-      if (column.kind == Kind::number)
-        table_.columns.push_back(column.name);
-      else
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const Column& column = columns_[i];
+      if (column.kind != Kind::number) {
         table_.left_out.push_back(fmt::format("{} ({})", excerpt(column.name), column.why_text));
+        continue;
+      }
+      table_.columns.push_back(column.name);
+      table_.places.push_back(i);
+    }
     if (table_.columns.empty() && !first_comma_.empty())
       refuse_line(speaker, records_.name(), first_comma_line_, "{}", first_comma_);
+    if (table_.columns.empty() && options_.header == HeaderLine::no)
+      refuse_line(speaker, records_.name(), 1,
+                  "no column begins with a number; where the first line names the columns, say task.series.header = "
+                  "\"yes\"");
     if (table_.columns.empty())
       refuse_line(speaker, records_.name(), 1, "no column holds numbers; is '{}' the right delimiter?{}",
                   options_.delimiter, delimiter_hint(" Say"));

@@ -17,7 +17,8 @@ struct CsvOptions {
   /// By name, else by number from 0; empty: all numeric ones. The table has them in this order, as they are called
   /// here.
   std::vector<std::string> columns;
-  /// Where no columns are named: those that must be among the numeric ones. Other columns may hold decimal commas.
+  /// Where no columns are named: those that must be among the numeric ones, by name or number. Other columns may hold
+  /// texts and decimal commas.
   std::vector<std::string> needed = {};
   /// A missing value is a NaN of the table; else it is refused.
   bool missing = false;
@@ -29,6 +30,7 @@ struct CsvTable {
   std::size_t rows = 0;
   std::vector<float> values;          // [rows, columns]
   std::vector<std::string> left_out;  // where no columns were asked for: a text about each that holds no numbers
+  std::vector<std::size_t> places;    // [columns]: their numbers in the file, from 0
 };
 
 /// Where no columns are asked for, those whose first value is text (dates) are left out. A missing value, a text among

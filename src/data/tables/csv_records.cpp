@@ -35,7 +35,8 @@ bool CsvRecords::next(std::vector<std::string_view>& fields) {
     if (empty_line_ == EmptyLine::record) return true;
     if (empty_line == 0) empty_line = record_line_;
   }
-  if (empty_line != 0) refuse_line(speaker, name(), empty_line, "the line is empty");
+  if (empty_line != 0)
+    refuse_line(speaker, name(), empty_line, "the line is empty: take it out, or write nan where a value is missing");
   std::size_t begin = 0;
   for (const std::size_t field_end : ends_) {
     fields.push_back(std::string_view(text_).substr(begin, field_end - begin));

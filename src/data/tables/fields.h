@@ -103,6 +103,21 @@ inline bool has_decimal_comma(std::string_view text) {
   return number_of(with_point).has_value();
 }
 
+/// What is wrong with a number that is written in another way, and what would be right, behind the number itself;
+/// empty: it is none that we know.
+inline std::string other_notation(std::string_view text) {
+  if (has_decimal_comma(text) && has_thousands_separators(text)) {  // 1,234 can be either
+    std::string point(text), whole(text);
+    std::ranges::replace(point, ',', '.');
+    std::erase(whole, ',');
+    return "has a comma; numbers have a decimal point and no thousands separators: write " + point + " or " + whole;
+  }
+  if (has_thousands_separators(text))
+    return "has thousands separators; numbers are written without them, such as 1234.5";
+  if (has_decimal_comma(text)) return "has a decimal comma; numbers have a point, such as 1.5";
+  return "";
+}
+
 /// The delimiter in a line that was read as one field, as the option takes it: "tab" or a character; empty: none.
 inline std::string delimiter_in(std::string_view line, char tried) {
   for (const char other : {',', ';', '\t', '|'})

@@ -133,7 +133,7 @@ LabelledSequences read_sequence_archive(const std::function<std::unique_ptr<Byte
   const std::unique_ptr<ByteStream> names_stream = open();
   const std::vector<std::string> names = npz_names(*names_stream);
   const std::string& file = names_stream->name();
-  NumberArray x = read_npz(*open(), "x");
+  NumberArray x = read_npz(*open(), "x", Gaps::kept);  // what follows a sequence may be anything
   if (x.shape.size() != 2 && x.shape.size() != 3)
     refuse(speaker, "{}: x must be an array [sequences, steps] or [sequences, steps, columns], it has {} dimension{}",
            file, x.shape.size(), x.shape.size() == 1 ? "" : "s");
@@ -145,7 +145,12 @@ LabelledSequences read_sequence_archive(const std::function<std::unique_ptr<Byte
   Steps steps{numbered(width), {}};
   for (std::size_t i = 0; i < count; ++i) {
     const auto first = x.values.begin() + static_cast<Index>(i * longest * width);
-    steps.values.insert(steps.values.end(), first, first + static_cast<Index>(lengths[i] * width));
+    const auto end = first + static_cast<Index>(lengths[i] * width);
+    if (const auto gap = std::find_if(first, end, [](float value) { return std::isnan(value); }); gap != end)
+      refuse(speaker,
+             "{}: x[{}, {}] is nan, within the {} steps of the sequence; fill the gap, or give a shorter length", file,
+             i, elements(gap - first) / width, lengths[i]);
+    steps.values.insert(steps.values.end(), first, end);
     result.begins.push_back(result.begins.back() + lengths[i]);
   }
   steps = selected(std::move(steps), options.inputs, file);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "core/names.h"
 #include "data/printable.h"
@@ -162,10 +163,16 @@ struct EventColumns {
 
 /// What a header without a column `time` was meant to be, for the end of a refusal.
 std::string header_hint(const std::vector<std::string_view>& header, char delimiter) {
-  for (const std::string_view name : header)
-    if (same_letters(trimmed(name), "time")) return "; capital letters count: write time";
   const std::string meant = header.size() == 1 ? delimiter_in(header[0], delimiter) : "";
   return meant.empty() ? "" : fmt::format("; say task.point_process.delimiter = \"{}\"", meant);
+}
+
+/// A column `Mark` would be one that nobody looks at.
+void refuse_capitals(const std::vector<std::string_view>& header, std::string_view column, const std::string& file) {
+  for (const std::string_view name : header)
+    if (same_letters(trimmed(name), column))
+      refuse_line(speaker, file, 1, "there is no column {}, but {}: capital letters count, write {}", column,
+                  excerpt(name), column);
 }
 
 EventColumns find_columns(const std::vector<std::string_view>& header, const std::string& file, char delimiter) {
@@ -182,6 +189,9 @@ EventColumns find_columns(const std::vector<std::string_view>& header, const std
     if (*column >= 0) refuse_line(speaker, file, 1, "two columns have the name {}", excerpt(name));
     *column = static_cast<int>(i);
   }
+  for (const auto& [column, name] :
+       {std::pair(columns.time, "time"), {columns.mark, "mark"}, {columns.sequence, "sequence"}})
+    if (column < 0) refuse_capitals(header, name, file);
   if (columns.time < 0) {
     constexpr std::size_t most = 20;
     names.resize(std::min(most, names.size()));

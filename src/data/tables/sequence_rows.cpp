@@ -19,7 +19,7 @@ constexpr std::string_view speaker = "sequences";
 bool could_be_number(std::string_view text) {
   for (const std::string_view missing : {"", "nan", "inf", "-inf", "na", "n/a", "null", "none"})
     if (same_letters(text, missing)) return true;
-  return number_of(text) || has_decimal_comma(text) || has_thousands_separators(text);
+  return number_of(text) || !other_notation(text).empty();
 }
 
 /// What the two kinds of tables share: a header whose columns are found by name, rows as long as it.
@@ -33,9 +33,11 @@ class NamedRows {
 
   const std::vector<std::string>& names() const { return names_; }
 
-  /// Where the column of that name is; `option` is how to name another one.
+  /// Where the column of that name is, else of that number; `option` is how to name another one.
   std::size_t find(const std::string& name, const std::string& option) const {
     const auto found = std::ranges::find(names_, name);
+    std::size_t number = names_.size();
+    if (found == names_.end() && reads_as(name, number) && number < names_.size()) return number;
     if (found == names_.end()) refuse_missing(name, option);
     if (std::find(found + 1, names_.end(), name) != names_.end())
       refuse_line(speaker, records_.name(), 1, "two columns have the name {}", excerpt(name));
@@ -68,11 +70,8 @@ class NamedRows {
     const float rounded = static_cast<float>(number.value_or(0));
     if (number && std::isfinite(rounded)) return rounded;
     if (value.empty()) complain(column, "the value is missing; fill the gap or leave the step out");
-    if (has_decimal_comma(value))
-      complain(column, fmt::format("{} has a decimal comma; numbers have a point, such as 1.5", excerpt(value)));
-    if (has_thousands_separators(value))
-      complain(column, fmt::format("{} has thousands separators; numbers are written without them, such as 1234.5",
-                                   excerpt(value)));
+    if (const std::string wrong = other_notation(value); !wrong.empty())
+      complain(column, fmt::format("{} {}", excerpt(value), wrong));
     complain(column, fmt::format("{} is no finite number; fill the gap or leave the step out", excerpt(value)));
   }
 

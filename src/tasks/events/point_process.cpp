@@ -31,7 +31,18 @@ struct EventFiles {
   std::size_t parts() const { return lines ? paths.size() / 2 : paths.size(); }
 };
 
+/// Options that these files give no meaning to.
+void refuse_unread(const PointProcessConfig& config) {
+  if (!config.splits.empty() && config.files.size() != 1)
+    refuse(speaker, "task.point_process.splits cuts one file of your own; here {} are the parts",
+           config.files.empty() ? "the book orders" : fmt::format("{} files", config.files.size()));
+  if (config.fold != 1 && !config.files.empty())
+    refuse(speaker, "task.point_process.fold is one of the book orders; here task.point_process.files names {}",
+           config.files.front());
+}
+
 EventFiles files_of(const PointProcessConfig& config) {
+  refuse_unread(config);
   EventFiles files{.lines = config.files.empty(), .paths = config.files};
   if (files.lines) {
     require_range(speaker, "task.point_process.fold", config.fold, 1, 5);

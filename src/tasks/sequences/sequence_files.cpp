@@ -2,6 +2,10 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
+
+#include "data/unpack.h"
 #include "tasks/shared_options.h"
 #include "throughtime/error.h"
 
@@ -18,6 +22,22 @@ SequenceFileOptions file_options(const SequencesConfig& config) {
           .table = config.target_path};
 }
 
+/// Options that these files give no meaning to.
+void refuse_unread(const SequencesConfig& config) {
+  const auto is_folder = [](const std::string& path) { return std::filesystem::is_directory(path); };
+  const auto is_archive = [](const std::string& path) { return data_ending(path) == ".npz"; };
+  const bool arrays = std::ranges::all_of(config.files, is_archive);
+  if (arrays && !config.id.empty())
+    refuse(speaker, "task.sequences.id is a column of a table; {} has none", config.files.front());
+  if (arrays && config.delimiter != ",")
+    refuse(speaker, "task.sequences.delimiter is of a table; {} is none", config.files.front());
+  if (!config.target_path.empty() && std::ranges::none_of(config.files, is_folder))
+    refuse(speaker, "task.sequences.target_path is the table of a folder; {} is none", config.files.front());
+  for (auto name = config.inputs.begin(); name != config.inputs.end(); ++name)
+    if (std::find(config.inputs.begin(), name, *name) != name)
+      refuse(speaker, "task.sequences.inputs names '{}' twice", *name);
+}
+
 }  // namespace
 
 SequenceFiles read_sequence_files(const SequencesConfig& config) {
@@ -28,6 +48,7 @@ SequenceFiles read_sequence_files(const SequencesConfig& config) {
            config.files.size());
   if (!config.target_path.empty() && config.files.size() > 1)
     refuse(speaker, "task.sequences.target_path is the table of one folder; of several, each has its own labels.csv");
+  refuse_unread(config);
   SequenceFiles all;
   LabelledSequences& to = all.sequences;
   for (const std::string& path : config.files) {

@@ -34,6 +34,9 @@ class SequenceTask final : public Task {
   std::string baseline_text() const override { return set_->baseline_text(); }
   std::vector<std::string> classes() const override { return set_->classes(); }
   std::vector<std::string> notes() const override { return set_->notes(); }
+  std::string example_name(Split split, std::int64_t number) const override {
+    return set_->name(split, static_cast<std::uint64_t>(number));
+  }
   std::int64_t batches(Split split, int batch) const override { return order_.batches(split, batch); }
   bool has(Split split) const override { return set_->endless() || set_->size(split) > 0; }
   void save(const std::string& directory) const override { set_->save(directory); }

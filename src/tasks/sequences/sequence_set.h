@@ -43,6 +43,8 @@ class SequenceSet {
   virtual std::string baseline_text() const = 0;
   virtual std::vector<std::string> classes() const { return {}; }
   virtual std::vector<std::string> notes() const { return {}; }
+  /// What the user's data calls a sequence; empty: it has no name.
+  virtual std::string name(Split, std::uint64_t) const { return ""; }
   /// Of the sequence that `write` knows by that number: 1 ... T steps.
   virtual int length(Split, std::uint64_t) const { return shape().length; }
   /// Writes a sequence, a pure function of the arguments. Generated: row `row` of batch `number`; else: example

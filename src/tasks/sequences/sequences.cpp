@@ -81,6 +81,7 @@ class OwnSequences final : public SequenceSet {
   }
   std::vector<std::string> classes() const override { return classes_; }
   std::vector<std::string> notes() const override;
+  std::string name(Split split, std::uint64_t number) const override { return all_.ids[members(split)[number]]; }
 
   bool endless() const override { return false; }
   std::int64_t size(Split split) const override { return static_cast<std::int64_t>(members(split).size()); }
@@ -334,9 +335,9 @@ std::vector<std::string> OwnSequences::notes() const {
   for (std::size_t i = 0; i < all_.size(); ++i) shortest = std::min(shortest, all_.steps(i));
   std::vector<std::string> lines = {
       fmt::format(
-          "{} sequences of {} steps: {} to train on, {} to validate, {} to test", all_.size(),
+          "{} sequences of {} step{}: {} to train on, {} to validate, {} to test", all_.size(),
           shape_.lengths_vary ? fmt::format("{} to {}", shortest, shape_.length) : fmt::to_string(shape_.length),
-          size(Split::train), size(Split::validation), size(Split::test)),
+          shape_.length == 1 ? "" : "s", size(Split::train), size(Split::validation), size(Split::test)),
       fmt::format("inputs: {}", list(all_.columns))};
   if (!has_classes_) lines.push_back(fmt::format("targets (numbers): {}", list(all_.target_names)));
   if (has_classes_) lines.push_back(fmt::format("{} classes: {}", classes_.size(), printable(list(classes_))));
@@ -377,10 +378,13 @@ HeldOut give_back(SequencesConfig& config) {
   return HeldOut::given_back;
 }
 
-ModelNames sequences_names(const std::string& directory, const Model&) {
-  ModelNames names{.scales = Standardisation::load(directory)};
+ModelNames sequences_names(const std::string& directory, const Model& model) {
+  ModelNames names{.scales = load_scales(directory, model)};
   for (const ColumnScale& scale : names.scales->inputs) names.inputs.push_back(scale.column);
   names.outputs = saved_classes(directory);
+  if (names.scales->targets.empty() && names.outputs.size() != elements(model.outputs()))
+    refuse("run", "{} names {} classes, and the model has {}: its files do not belong together",
+           classes_path(directory), names.outputs.size(), model.outputs());
   for (const ColumnScale& scale : names.scales->targets) names.outputs.push_back(scale.column);
   return names;
 }

@@ -40,8 +40,10 @@ const Window& ColumnTask::make_batch(Split split, std::uint64_t iteration, int b
   require_rows(name_, batch);
   const std::int64_t length = column_steps(split, batch);
   if (length < 1)
-    refuse(name_, "the {} part has {} entries, too few for {} columns of at least {}", split_name(split),
-           std::max<std::int64_t>(0, entries(split)), batch, 1 + overlap_);
+    refuse(name_, "the {} part has {} step{}, too few to read {} rows side by side: {} are possible ({})",
+           split_name(split), std::max<std::int64_t>(0, entries(split)), entries(split) == 1 ? "" : "s", batch,
+           std::max<std::int64_t>(0, entries(split)) / (1 + overlap_),
+           split == Split::train ? std::string("train.batch") : fmt::format("task.{}.evaluation_columns", name_));
   split_iteration(split, iteration);  // refuses what no split has
   const auto [first, steps] = place(split, iteration, length);
   const auto rows = elements(batch);

@@ -8,8 +8,8 @@
 #include "tasks/series/columns.h"
 #include "tasks/series/forecast_band.h"
 #include "tasks/series/forecast_scores.h"
+#include "tasks/series/recording.h"
 #include "tasks/series/series_rivals.h"
-#include "tasks/series/series_table.h"
 #include "tasks/series/standardisation.h"
 #include "tasks/shares.h"
 #include "throughtime/error.h"
@@ -87,8 +87,8 @@ class SeriesTask final : public ColumnTask, public ForecastView {
                                                   list_of(columns_of(standardisation_.inputs)),
                                                   list_of(columns_of(standardisation_.targets)))};
     if (config_.difference) lines.push_back("the model predicts changes; results are in levels");
-    if (missing_ > 0)
-      lines.push_back(fmt::format("{} missing values are held at the last one{}", missing_,
+    if (recording_.missing > 0)
+      lines.push_back(fmt::format("{} missing values are held at the last one{}", recording_.missing,
                                   config_.missing == MissingValues::skip ? "; a missing target has no loss" : ""));
     for (const Split split : {Split::validation, Split::test})
       if (rows_of(split) > 0 && rows_of(split) <= longest())
@@ -98,7 +98,8 @@ class SeriesTask final : public ColumnTask, public ForecastView {
       lines.push_back(
           fmt::format("at horizon 0 the inputs have what is asked for: {}; name other columns in task.series.inputs",
                       list_of(seen)));
-    if (!left_out_.empty()) lines.push_back(fmt::format("columns that are not used: {}", list_of(left_out_)));
+    if (!recording_.left_out.empty())
+      lines.push_back(fmt::format("columns that are not used: {}", list_of(recording_.left_out)));
     return lines;
   }
 
@@ -153,79 +154,46 @@ class SeriesTask final : public ColumnTask, public ForecastView {
   std::vector<std::string> seen_targets() const {
     std::vector<std::string> seen;
     if (!config_.target_path.empty()) return seen;
-    for (const std::string& name : levels_.columns)
-      if (std::ranges::count(inputs_.columns, name) > 0) seen.push_back(name);
+    for (const std::string& name : recording_.levels.columns)
+      if (std::ranges::count(recording_.inputs.columns, name) > 0) seen.push_back(name);
     return seen;
   }
   std::size_t longest() const { return elements(config_.horizon.back()); }
-  std::size_t width() const { return levels_.columns.size(); }
+  std::size_t width() const { return recording_.levels.columns.size(); }
   /// Targets are those of the first horizon, then those of the second, and so on.
   std::size_t horizon_of(std::size_t target) const { return elements(config_.horizon[target / width()]); }
   std::size_t row_of(Split split, std::int64_t step) const {
     return elements(cuts_[static_cast<std::size_t>(split)] + step);
   }
   double level_at(std::size_t row, std::size_t target) const {
-    return levels_.values[row * width() + target % width()];
+    return recording_.levels.values[row * width() + target % width()];
   }
   /// What a change is added to: the level of the row, at horizon 0 that of the row before.
   double base_at(std::size_t row, std::size_t target) const {
     return level_at(horizon_of(target) > 0 || row == 0 ? row : row - 1, target);
   }
   bool is_missing(std::size_t row, std::size_t target) const {
-    return !silent_levels_.empty() && silent_levels_[row * width() + target % width()] != 0;
+    return !recording_.silent_levels.empty() && recording_.silent_levels[row * width() + target % width()] != 0;
   }
 
   void read() {
-    const bool own_targets = !config_.target_path.empty();
-    std::vector<std::string> wanted = config_.inputs;
-    const auto want = [&](const std::vector<std::string>& names) {
-      for (const std::string& name : names)
-        if (std::ranges::find(wanted, name) == wanted.end()) wanted.push_back(name);
-    };
-    if (!wanted.empty()) want(config_.known);
-    if (!wanted.empty() && !own_targets) want(config_.targets);
-    const SeriesTable table = read_series(config_.path, config_, wanted);
-    inputs_ = select_columns(table, config_.inputs, config_.path);
-    known_ = config_.known.empty() ? SeriesTable{.columns = {}, .rows = table.rows, .values = {}}
-                                   : select_columns(table, config_.known, config_.path);
-    left_out_ = table.left_out;
-    missing_ = count_missing(table);
-    if (own_targets) {
-      const SeriesTable other = read_series(config_.target_path, config_, config_.targets);
-      levels_ = select_columns(other, config_.targets, config_.target_path);
-      missing_ += count_missing(other);
-      left_out_.insert(left_out_.end(), other.left_out.begin(), other.left_out.end());
-    } else {
-      levels_ = select_columns(table, config_.targets.empty() ? inputs_.columns : config_.targets, config_.path);
-    }
-    if (inputs_.rows != levels_.rows)
-      refuse("series", "{} has {} steps and {} has {}; inputs and targets need as many", config_.path, inputs_.rows,
-             config_.target_path, levels_.rows);
-    hold();
-    cuts_ = cut_by(shares_, static_cast<std::int64_t>(inputs_.rows));
-  }
-
-  static std::size_t count_missing(const SeriesTable& table) {
-    return elements(std::ranges::count_if(table.values, [](float value) { return std::isnan(value); }));
-  }
-  void hold() {
-    hold_missing(inputs_, config_.path);
-    hold_missing(known_, config_.path);
-    silent_levels_ = hold_missing(levels_, config_.target_path.empty() ? config_.path : config_.target_path);
-    if (config_.missing != MissingValues::skip) silent_levels_.clear();
+    recording_ = read_recording(config_);
+    cuts_ = cut_by(shares_, static_cast<std::int64_t>(recording_.inputs.rows));
   }
 
   /// Means and deviations of the training part, and of nothing after it.
   void fit() {
     const auto rows = elements(cuts_[1]);
     if (rows <= longest())
-      refuse("series", "{} has {} steps, {} of them to train on: too few for a horizon of {}{}", config_.path,
-             inputs_.rows, rows, longest(), rows > 1 ? fmt::format("; the longest possible is {}", rows - 1) : "");
-    standardisation_.inputs = fit_scales(inputs_.columns, inputs_.values, rows);
-    for (const ColumnScale& scale : fit_scales(known_.columns, known_.values, rows))
+      refuse("series", "{} has {} row{}, {} of them to train on: too few for a horizon of {}{}", config_.path,
+             recording_.inputs.rows, recording_.inputs.rows == 1 ? "" : "s", rows, longest(),
+             rows > 1 ? fmt::format("; the longest possible is {}", rows - 1) : "");
+    standardisation_.rate = recording_.rate;
+    standardisation_.inputs = fit_scales(recording_.inputs.columns, recording_.inputs.values, rows);
+    for (const ColumnScale& scale : fit_scales(recording_.known.columns, recording_.known.values, rows))
       for (const int horizon : config_.horizon)
         if (horizon > 0) standardisation_.inputs.push_back({later(scale.column, horizon), scale.mean, scale.deviation});
-    const std::vector<ColumnScale> levels = fit_scales(levels_.columns, levels_.values, rows);
+    const std::vector<ColumnScale> levels = fit_scales(recording_.levels.columns, recording_.levels.values, rows);
     for (std::size_t target = 0; target < width() * config_.horizon.size(); ++target)
       standardisation_.targets.push_back(fit_target(levels[target % width()], target, rows));
     if (config_.standardise) return;
@@ -251,10 +219,10 @@ class SeriesTask final : public ColumnTask, public ForecastView {
   void prepare() {
     describe_targets();
     const std::size_t reals = standardisation_.inputs.size(), outputs = forecast_targets_.size();
-    values_.assign(inputs_.rows * reals, 0.0f);
-    target_values_.assign(inputs_.rows * outputs, 0.0f);
-    silent_steps_.assign(silent_levels_.empty() ? 0 : inputs_.rows, 0);
-    for (std::size_t row = 0; row + longest() < inputs_.rows; ++row) {
+    values_.assign(recording_.inputs.rows * reals, 0.0f);
+    target_values_.assign(recording_.inputs.rows * outputs, 0.0f);
+    silent_steps_.assign(recording_.silent_levels.empty() ? 0 : recording_.inputs.rows, 0);
+    for (std::size_t row = 0; row + longest() < recording_.inputs.rows; ++row) {
       fill_inputs(row, values_.data() + row * reals);
       for (std::size_t target = 0; target < outputs; ++target) fill_target(row, target);
     }
@@ -277,7 +245,7 @@ class SeriesTask final : public ColumnTask, public ForecastView {
     for (std::size_t target = 0; target < standardisation_.targets.size(); ++target) {
       const ColumnScale& scale = standardisation_.targets[target];
       forecast_targets_.push_back({.name = scale.column,
-                                   .column = levels_.columns[target % width()],
+                                   .column = recording_.levels.columns[target % width()],
                                    .horizon = static_cast<int>(horizon_of(target)),
                                    .mean = scale.mean,
                                    .deviation = scale.deviation,
@@ -287,11 +255,11 @@ class SeriesTask final : public ColumnTask, public ForecastView {
 
   /// The columns of the row, then each known one as it will be at each horizon.
   void fill_inputs(std::size_t row, float* to) const {
-    const std::size_t own = inputs_.columns.size(), known = known_.columns.size();
-    to = std::copy_n(inputs_.values.data() + row * own, own, to);
+    const std::size_t own = recording_.inputs.columns.size(), known = recording_.known.columns.size();
+    to = std::copy_n(recording_.inputs.values.data() + row * own, own, to);
     for (std::size_t column = 0; column < known; ++column)
       for (const int horizon : config_.horizon)
-        if (horizon > 0) *to++ = known_.values[(row + elements(horizon)) * known + column];
+        if (horizon > 0) *to++ = recording_.known.values[(row + elements(horizon)) * known + column];
   }
 
   void fill_target(std::size_t row, std::size_t target) {
@@ -312,11 +280,8 @@ class SeriesTask final : public ColumnTask, public ForecastView {
 
   SeriesConfig config_;
   std::vector<double> shares_;
-  SeriesTable inputs_, known_, levels_;      // as the recording has them, nothing missing
-  std::vector<std::uint8_t> silent_levels_;  // [rows, target columns]: what was missing, where that has no loss
-  std::size_t missing_ = 0;                  // values that were held
-  std::vector<std::string> left_out_;        // a text about each column that holds no numbers
-  std::vector<std::int64_t> cuts_;           // where the parts begin, and the end
+  Recording recording_;
+  std::vector<std::int64_t> cuts_;  // where the parts begin, and the end
   Standardisation standardisation_;
   std::vector<ForecastTarget> forecast_targets_;
   std::vector<float> values_, target_values_;  // [rows, inputs], [rows, targets], standardised
@@ -331,20 +296,22 @@ std::vector<std::vector<double>> doubled(const SeriesTable& table) {
 
 RivalData SeriesTask::rival_data(const std::vector<std::vector<double>>& columns, std::size_t column) const {
   const std::span<const double> level = columns[column];
-  return {.rows = inputs_.rows, .training_rows = elements(cuts_[1]), .level = level, .seen = {level}};
+  return {.rows = recording_.inputs.rows, .training_rows = elements(cuts_[1]), .level = level, .seen = {level}};
 }
 
 Rival SeriesTask::rival(Split split, const std::string& name, const std::string& text, const MakeForecast& make) const {
-  const std::vector<std::vector<double>> columns = doubled(levels_);
+  const std::vector<std::vector<double>> columns = doubled(recording_.levels);
   ForecastScores scores(forecast_targets_, config_.pre_emphasis);
+  // The steps that an evaluation sees: what is left over behind its columns is not among them.
+  const std::int64_t side_by_side = evaluation_batch(1), length = column_steps(split, evaluation_batch(1));
   for (std::size_t target = 0; target < forecast_targets_.size(); ++target) {
     const int horizon = forecast_targets_[target].horizon;
     const RivalForecast forecast = make(rival_data(columns, target % width()), horizon);
-    for (std::size_t step = 0; step < source(split).steps; ++step) {
-      const std::size_t row = row_of(split, static_cast<std::int64_t>(step));
+    for (std::int64_t step = 0; step < length * side_by_side; ++step) {
+      const std::size_t row = row_of(split, step);
       if (!silent_steps_.empty() && silent_steps_[row] != 0) continue;
       scores.add(target, 1.0, level_at(row + elements(horizon), target), forecast(row),
-                 {.step = static_cast<std::int64_t>(step)});
+                 {.step = step, .row = elements(step / length)});
     }
   }
   Rival result{name, text, {}, {}};
@@ -355,7 +322,7 @@ Rival SeriesTask::rival(Split split, const std::string& name, const std::string&
 }
 
 std::vector<Rival> SeriesTask::rivals(Split split) const {
-  const std::vector<std::vector<double>> inputs = doubled(inputs_);
+  const std::vector<std::vector<double>> inputs = doubled(recording_.inputs);
   std::vector<Rival> all = {naive_rival(split)};
   for (const SimpleForecast& each : simple_forecasts(rules(), elements(cuts_[1]), {inputs.begin(), inputs.end()}))
     all.push_back(rival(split, each.name, each.text, each.make));
@@ -374,7 +341,7 @@ HeldOut give_back(SeriesConfig& config) {
 }
 
 ModelNames series_names(const std::string& directory, const Model& model) {
-  ModelNames names{.scales = Standardisation::load(directory)};
+  ModelNames names{.scales = load_scales(directory, model)};
   names.inputs = columns_of(names.scales->inputs);
   const ChangeBases bases(*names.scales, {}, names.inputs);
   names.outputs = level_names(model, *names.scales, bases);

@@ -15,6 +15,7 @@
 #include "data/arrays/raw.h"
 #include "data/arrays/wav.h"
 #include "data/tables/csv.h"
+#include "data/tables/fields.h"
 #include "data/unpack.h"
 #include "tasks/shared_options.h"
 #include "throughtime/error.h"
@@ -39,7 +40,8 @@ SeriesTable from_csv(const std::string& path, char delimiter, const SeriesConfig
                                    .columns = columns,
                                    .needed = std::move(needed),
                                    .missing = config.missing != MissingValues::refuse});
-  return {std::move(table.columns), table.rows, std::move(table.values), std::move(table.left_out)};
+  return {std::move(table.columns), table.rows, std::move(table.values), std::move(table.left_out),
+          std::move(table.places)};
 }
 
 SeriesTable from_array(NumberArray array, const std::string& path) {
@@ -49,9 +51,9 @@ SeriesTable from_array(NumberArray array, const std::string& path) {
   return {numbered(columns), array.shape[0], std::move(array.values)};
 }
 
-SeriesTable from_raw(const std::string& path, int channels) {
+SeriesTable from_raw(const std::string& path, int channels, Gaps gaps) {
   require_range("series", "task.series.channels", channels, 1, 1'000'000);
-  std::vector<float> values = read_float32(path);
+  std::vector<float> values = read_float32(path, gaps);
   const auto width = elements(channels);
   if (values.size() % width != 0)
     refuse("series", "{} holds {} numbers, which is no multiple of task.series.channels = {}", path, values.size(),
@@ -73,20 +75,21 @@ SeriesTable read_series(const std::string& path, const SeriesConfig& config, con
   if (file.empty()) refuse("series", "task.series.path must name a file (CSV, NPY, NPZ, WAV or raw float32)");
   if (const std::string trouble = file_trouble(file); file != "-" && !trouble.empty())
     refuse("series", "cannot read {}: {}; name it with task.series.path (--set task.series.path=FILE)", file, trouble);
-  if (file != path) return from_array(read_npz(file, path.substr(file.size() + 1)), path);
+  const Gaps gaps = config.missing == MissingValues::refuse ? Gaps::refused : Gaps::kept;
+  if (file != path) return from_array(read_npz(file, path.substr(file.size() + 1), gaps), path);
   const std::string ending = data_ending_of(file);
   if (file == "-" || ending == ".csv" || ending == ".txt")
     return from_csv(file, delimiter_of("series", config.delimiter), config, columns);
   if (ending == ".tsv") return from_csv(file, '\t', config, columns);
-  if (ending == ".npy") return from_array(read_npy(file), path);
+  if (ending == ".npy") return from_array(read_npy(file, gaps), path);
   if (ending == ".npz") refuse("series", "say which array of {} is meant: {}:name", path, path);
   if (ending == ".wav") {
     Audio audio = read_wav(file);
     const auto channels = elements(audio.channels);
     const std::size_t rows = audio.samples.size() / channels;
-    return {numbered(channels), rows, std::move(audio.samples)};
+    return {.columns = numbered(channels), .rows = rows, .values = std::move(audio.samples), .rate = audio.rate};
   }
-  if (ending == ".f32" || ending == ".raw" || ending == ".bin") return from_raw(file, config.channels);
+  if (ending == ".f32" || ending == ".raw" || ending == ".bin") return from_raw(file, config.channels, gaps);
   refuse("series", "{}: the ending must tell the format: .csv, .tsv, .txt, .npy, .npz:name, .wav, .f32, .raw or .bin",
          path);
 }
@@ -95,17 +98,22 @@ SeriesTable select_columns(const SeriesTable& table, const std::vector<std::stri
   if (columns.empty()) return table;
   std::unordered_map<std::string_view, std::size_t> known;  // there may be very many columns
   for (std::size_t i = 0; i < table.columns.size(); ++i) known.emplace(table.columns[i], i);
+  SeriesTable selected{.rows = table.rows, .left_out = table.left_out, .rate = table.rate};
   std::vector<std::size_t> places;
   for (const std::string& name : columns) {
-    const auto found = known.find(name);
+    auto found = known.find(name);
+    std::size_t number = 0;
+    if (found == known.end() && reads_as(name, number))
+      if (const auto place = std::ranges::find(table.places, number); place != table.places.end())
+        found = known.find(table.columns[elements(place - table.places.begin())]);
     if (found == known.end()) {
       const std::string nearest = nearest_name(name, table.columns);
       refuse("series", "{} has no column '{}';{} it has: {}", path, name,
              nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest), fmt::join(table.columns, ", "));
     }
     places.push_back(found->second);
+    selected.columns.push_back(table.columns[found->second]);
   }
-  SeriesTable selected{columns, table.rows, {}, table.left_out};
   selected.values.reserve(table.rows * columns.size());
   for (std::size_t row = 0; row < table.rows; ++row)
     for (const std::size_t place : places) selected.values.push_back(table.values[row * table.columns.size() + place]);

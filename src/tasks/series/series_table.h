@@ -15,6 +15,8 @@ struct SeriesTable {
   std::size_t rows = 0;
   std::vector<float> values;               // [rows, columns]
   std::vector<std::string> left_out = {};  // a text about each column of the file that holds no numbers
+  std::vector<std::size_t> places = {};    // of a CSV file: which of its columns these are
+  int rate = 0;                            // of audio: frames per second
 };
 
 /// Reads CSV (.csv, .tsv, .txt or `-`), NumPy (.npy, and `file.npz:name`), audio (.wav) or raw float32 (.f32, .raw,
@@ -27,7 +29,8 @@ std::string data_ending_of(const std::string& path);
 /// `file.npz` of `file.npz:name`; of another path the path itself.
 std::string npz_file_of(const std::string& path);
 
-/// Those columns of a table, in this order; refuses a name that it does not have.
+/// Those columns of a table, in this order, by name, else by their number in the file; refuses one that it does not
+/// have.
 SeriesTable select_columns(const SeriesTable& table, const std::vector<std::string>& columns, const std::string& path);
 
 /// Puts the last value of its column in the place of each that is missing (NaN), at the start of a column the first

@@ -1,5 +1,6 @@
 #include "tasks/series/standardisation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -44,7 +45,8 @@ std::vector<ColumnScale> from_json(const nlohmann::json& list, const std::string
 }  // namespace
 
 void Standardisation::save(const std::string& directory) const {
-  const nlohmann::json document = {{"inputs", to_json(inputs)}, {"targets", to_json(targets)}};
+  nlohmann::json document = {{"inputs", to_json(inputs)}, {"targets", to_json(targets)}};
+  if (rate > 0) document["rate"] = rate;
   replace_file(path_in(directory), document.dump(2) + "\n");
 }
 
@@ -54,7 +56,8 @@ Standardisation Standardisation::load(const std::string& directory) {
   if (!file) refuse("series", "cannot read {}: the run has no standardisation saved", path);
   try {
     const nlohmann::json document = nlohmann::json::parse(file);
-    return {from_json(document.at("inputs"), path), from_json(document.at("targets"), path)};
+    return {from_json(document.at("inputs"), path), from_json(document.at("targets"), path),
+            std::max(0, document.value("rate", 0))};
   } catch (const nlohmann::json::exception& error) {
     refuse("series", "{} is not a saved standardisation: {}", path, error.what());
   }

@@ -21,9 +21,10 @@ struct ColumnScale {
 struct Standardisation {
   std::vector<ColumnScale> inputs;
   std::vector<ColumnScale> targets;
+  int rate = 0;  // frames per second of the recording that they are of, where it is audio
   bool operator==(const Standardisation&) const = default;
 
-  /// JSON: {"inputs": [{"column": ..., "mean": ..., "deviation": ...}, ...], "targets": [...]}.
+  /// JSON: {"inputs": [{"column": ..., "mean": ..., "deviation": ...}, ...], "targets": [...], "rate": ...}.
   void save(const std::string& directory) const;
   /// Refuses a file that is not one.
   static Standardisation load(const std::string& directory);

@@ -49,8 +49,8 @@ bool is_changeable(const std::string& key) {
 }
 
 /// What tasks and runs of streams write into the folder of the task. `--force` removes these names and no others there.
-constexpr const char* task_names[] = {"interface.json",       "columns.json",    "vocabulary.txt",
-                                      "standardisation.json", "permutation.txt", "data.json"};
+constexpr const char* task_names[] = {"interface.json",  "columns.json", "vocabulary.txt", "standardisation.json",
+                                      "permutation.txt", "classes.json", "data.json"};
 
 /// Whether a directory holds nothing but files of these names and what a crash left.
 bool holds_only(const std::filesystem::path& directory, std::span<const char* const> names) {

@@ -48,6 +48,8 @@ ModelConfig make_model_config(const ModelOptions& options, const InputConfig& in
       refuse("model", "model.head = \"{}\" needs {}, and the targets of this task are others; leave it empty",
              type.name,
              takes_label(type.target) ? "labels, one of some classes at each step with a loss" : "target values");
+    if (type.band != HeadBand::none && options.levels.empty())
+      refuse("model", "model.head = \"{}\" needs model.levels, such as [0.1, 0.5, 0.9]", type.name);
     model.head.name = options.head;
     model.head.outputs = head.outputs * type.outputs_per_target(options.levels.size());
   }

@@ -57,11 +57,12 @@ void describe(ModelOptions& config, OptionList& list) {
                 "place of one softmax; empty: the task's own head",
                 heads);
   list.used_by(UserKind::command, {"train"});
-  list.add("levels", config.levels,
-           "head quantile, gaussian: the quantiles that a forecast has, in ascending order; at 0.1 one truth in ten "
-           "should lie below the forecast",
-           {.low = 0, .high = 1, .open_low = true, .open_high = true});
+  list.add(
+      "levels", config.levels,
+      "the quantiles that a forecast has, in ascending order; at 0.1 one truth in ten should lie below the forecast",
+      {.low = 0, .high = 1, .open_low = true, .open_high = true});
   list.used_by(UserKind::command, {"train"});
+  list.used_by(UserKind::head, replacing_heads([](const HeadType& head) { return head.band != HeadBand::none; }));
   const auto of_layered_heads = [&] {
     list.used_by(UserKind::head, replacing_heads([](const HeadType& head) { return head.layers != nullptr; }));
   };

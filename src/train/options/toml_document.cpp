@@ -141,8 +141,10 @@ std::vector<std::pair<std::string, const toml::node*>> values_under(const toml::
 void refuse_name(const std::string& where, const std::string& what, const std::string& given,
                  const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(given, known);
+  std::vector<std::string> names;
+  for (const std::string& name : known) names.push_back(name.empty() ? "\"\"" : name);
   refuse("config", "{}: unknown {} '{}';{} known: {}", where, what, given,
-         nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest), fmt::join(known, ", "));
+         nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest), fmt::join(names, ", "));
 }
 
 }  // namespace throughtime

@@ -27,10 +27,7 @@ double field_number(std::string_view text, char delimiter) {
   const std::optional<double> value = number_of(text);
   if (value && std::isfinite(static_cast<float>(*value))) return *value;
   if (value) refuse(speaker, "{} is no number that a 32-bit float can hold", excerpt(text));
-  if (has_thousands_separators(text))
-    refuse(speaker, "{} has thousands separators; numbers are written without them, such as 1234.5", excerpt(text));
-  if (has_decimal_comma(text))
-    refuse(speaker, "{} has a decimal comma; numbers have a point, such as 1.5", excerpt(text));
+  if (const std::string wrong = other_notation(text); !wrong.empty()) refuse(speaker, "{} {}", excerpt(text), wrong);
   const std::string other = delimiter_in(text, delimiter);
   const bool list = !other.empty() && is_list(text, other == "tab" ? '\t' : other.front());
   refuse(speaker, "{} is not a finite number{}", excerpt(text), list ? delimiter_hint(text, delimiter) : "");

@@ -139,11 +139,12 @@ void put(std::span<const float> row, const std::vector<std::size_t>& places, std
 class ArrayRows final : public RowSource {
  public:
   ArrayRows(const WantedColumns& wanted, const std::string& path, const SeriesConfig& config)
-      : table_(read_series(path, config, {})) {
+      : path_(path), table_(read_series(path, config, {})) {
     found_ = columns_of_array(wanted, table_.columns.size(), path);
   }
 
   std::optional<std::uint64_t> rows() const override { return table_.rows; }
+  std::string where(std::uint64_t /*line*/) const override { return path_; }
   StepKind next(std::vector<double>& numbers) override {
     if (row_ == table_.rows) return StepKind::end;
     const std::size_t width = table_.columns.size();
@@ -152,6 +153,7 @@ class ArrayRows final : public RowSource {
   }
 
  private:
+  std::string path_;
   SeriesTable table_;
   std::size_t row_ = 0;
 };

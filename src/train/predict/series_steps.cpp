@@ -111,6 +111,11 @@ std::string SeriesSteps::name_of(std::size_t column) const {
 }
 
 std::string SeriesSteps::note() const {
+  if (layout_.rate > 0 && rate() > 0 && rate() != layout_.rate)
+    return fmt::format(
+        "the recording has {} samples a second, that of the training had {}: convert it first, for the model counts "
+        "samples, not seconds",
+        rate(), layout_.rate);
   if (without_answer_ == 0) return "";
   return fmt::format(
       "{} row{} at the end without an answer: the model reads {} {} step{} later; add rows that have only that, the "

@@ -16,6 +16,7 @@ struct SeriesLayout {
   WantedColumns wanted;
   std::vector<int> ahead = {};  // how many steps later known columns enter, each of them once for each
   MissingValues missing = MissingValues::refuse;
+  int rate = 0;  // frames per second of the audio of the training; 0: it was none
 };
 
 /// The steps of a recording as training makes them: a missing value is the last one of its column (at the start the

@@ -33,7 +33,9 @@ void use_part(const Model& model, const Window& part, std::int64_t batch_number,
     for (int row = 0; row < part.batch; ++row) {
       if (part.weight_at(step, row) == 0) continue;
       const std::size_t entry = elements(step, part.batch) + elements(row);
-      use({.row = parts.recording ? part.start[elements(row)] + step : batch_number * part.batch + row,
+      use({.row = parts.recording        ? part.start[elements(row)] + step
+                  : part.example.empty() ? batch_number * part.batch + row
+                                         : part.example[elements(row)],
            .target = row_target(model, part, step, row),
            .predictions = std::span(parts.values).subspan(entry * outputs, outputs)});
     }

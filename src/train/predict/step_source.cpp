@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/files.h"
+#include "data/tables/fields.h"
 #include "data/tables/point_process.h"
 #include "data/text/text.h"
 #include "tasks/events/event_inputs.h"
@@ -23,6 +24,12 @@ namespace throughtime {
 namespace {
 
 constexpr std::string_view speaker = "predict";
+
+/// A name that is the number of a column.
+bool is_column_number(const std::string& name) {
+  std::size_t number = 0;
+  return reads_as(name, number);
+}
 
 bool is_series(const RunConfig& config) { return config.task.name == "series"; }
 
@@ -133,7 +140,7 @@ SeriesLayout layout_of(const RunConfig& config, const Predictor& predictor) {
   const SeriesConfig& series = config.task.series;
   if (is_series(config)) {
     layout.wanted.known = series.known;
-    layout.wanted.numbered = !series.inputs.empty();
+    layout.wanted.numbered = !series.inputs.empty() || std::ranges::any_of(series.known, is_column_number);
     layout.missing = series.missing;
     std::ranges::copy_if(series.horizon, std::back_inserter(layout.ahead), [](int steps) { return steps > 0; });
   }
@@ -141,6 +148,7 @@ SeriesLayout layout_of(const RunConfig& config, const Predictor& predictor) {
   layout.wanted.own = predictor.input_names();  // the known ones as they are later stand behind the others
   if (!layout.wanted.own.empty()) layout.wanted.own.resize(layout.wanted.own_count);
   layout.wanted.levels = predictor.missing_levels();
+  if (predictor.names().scales) layout.rate = predictor.names().scales->rate;
   return layout;
 }
 

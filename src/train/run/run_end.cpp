@@ -6,6 +6,14 @@
 #include "train/run/trainer.h"
 
 namespace throughtime {
+namespace {
+
+/// Of a log density no multiple says anything: there it is how many nats lie between.
+bool is_density(const RunPlan& plan) {
+  return plan.metric == metric_name(Metric::nll) || plan.metric == metric_name(Metric::published_nll);
+}
+
+}  // namespace
 
 std::string divergence(const RunResult& result) {
   constexpr double far = 100;       // a net that has hardly begun may have ten times the error of the baseline
@@ -18,8 +26,13 @@ std::string divergence(const RunResult& result) {
         "(optimizer.clip)",
         plan.name, what, value, value / naive, of, naive);
   };
-  if (result.test && !plan.higher_is_better && plan.baseline > 0 && result.test->metric > far * plan.baseline)
+  if (result.test && plan.is_error && plan.baseline > 0 && result.test->metric > far * plan.baseline)
     return text("test " + plan.metric, result.test->metric, plan.baseline, "the naive baseline");
+  if (result.test && is_density(plan) && result.test->metric - plan.baseline > far)
+    return fmt::format(
+        "{} has diverged, or learned nothing: its test {} is {:.4g}, that of the naive baseline {:.4g}; "
+        "try a lower optimizer.rate or clipping (optimizer.clip)",
+        plan.name, plan.metric, result.test->metric, plan.baseline);
   const double loss = result.test ? result.test->loss : result.train_loss;
   if (loss > far_guess * plan.uniform_loss)  // NaN where there are no classes
     return text(result.test ? "test loss" : "training loss", loss, plan.uniform_loss, "that of a guess");
@@ -45,7 +58,8 @@ bool exploded(const RunResult& result) {
   const std::optional<Evaluation>& test = chosen_test(result);
   const double loss = test ? test->loss : result.train_loss;
   if (loss > beyond_guess * plan.uniform_loss) return true;  // false where there are no classes
-  if (plan.higher_is_better || !(plan.baseline > 0)) return false;
+  if (test && is_density(plan)) return test->metric - plan.baseline > beyond;
+  if (!plan.is_error || !(plan.baseline > 0)) return false;
   if (test) return test->metric > beyond * plan.baseline;
   return plan.metric == metric_name(Metric::mse) && loss > beyond * plan.baseline;
 }

@@ -82,7 +82,16 @@ RunResult train_recorded(RunDirectory& directory, Trainer& trainer, const Record
   }
 }
 
+/// Refuses parts that are too short for the rows that are asked of them, while the run that is overwritten is there.
+void require_batches(Trainer& trainer) {
+  Task& task = trainer.task();
+  const int batch = trainer.config().train.batch;
+  for (const Split split : {Split::train, Split::validation, Split::test})
+    if (task.has(split)) task.make_batch(split, 0, split == Split::train ? batch : task.evaluation_batch(batch));
+}
+
 void begin_run(RunDirectory& directory, Trainer& trainer, bool force, const std::function<void()>& before_config = {}) {
+  require_batches(trainer);
   begin_run(
       directory, force, trainer.config(), ModelInterface(trainer.task()), trainer.plan(),
       [&](const std::string& folder) {

@@ -173,14 +173,15 @@ std::vector<std::string> Trainer::notes() const {
   const int rows = config_.train.batch;
   const std::int64_t pass = task_->batches(Split::train, rows);
   if (pass > 0 && task_->examples() == 0)  // what a recording became
-    notes.insert(notes.begin(), fmt::format("{} row{} of {} steps, {} iteration{} per epoch", rows,
-                                            rows == 1 ? "" : "s", task_->row_steps(rows), pass, pass == 1 ? "" : "s"));
+    notes.insert(notes.begin(), fmt::format("{} row{} of {} step{}, {} iteration{} per epoch", rows,
+                                            rows == 1 ? "" : "s", task_->row_steps(rows),
+                                            task_->row_steps(rows) == 1 ? "" : "s", pass, pass == 1 ? "" : "s"));
   const EngineChoice choice = choose_engine(config_.run.engine, model_, config_.train.batch);
   if (!choice.why.empty()) notes.push_back(choice.why);
   if (const std::int64_t row = task_->row_steps(config_.train.batch); row > 0 && row < task_->usual_steps())
     notes.push_back(
-        fmt::format("task.{}.length = {} is longer than the {} steps of a row (train.batch = {} rows): windows have {}",
-                    config_.task.name, task_->usual_steps(), row, config_.train.batch, row));
+        fmt::format("task.{}.length = {} is longer than the {} step{} of a row (train.batch = {}): windows have {}",
+                    config_.task.name, task_->usual_steps(), row, row == 1 ? "" : "s", config_.train.batch, row));
   for (std::string& note : learner_notes(config_.learner, shape_of(*task_, config_.train), config_.optimizer.rule))
     notes.push_back(std::move(note));
   int widest = 0;
@@ -215,7 +216,7 @@ RunPlan Trainer::make_plan() const {
           .baselines = named_baselines(*task_),
           .baseline_text = task_->baseline_text(),
           .uniform_loss = uniform_loss(model_),
-          .higher_is_better = higher_is_better(metric),
+          .is_error = is_error(metric),
           .best_by = best_by_.name(),
           .notes = notes()};
 }

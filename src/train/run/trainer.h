@@ -54,7 +54,7 @@ struct RunPlan {
   std::vector<std::pair<std::string, double>> baselines;           // "validation_mse", "test_mse", ...: each split's
   std::string baseline_text;                                       // what it predicts
   double uniform_loss = std::numeric_limits<double>::quiet_NaN();  // all classes as likely; NaN where there are none
-  bool higher_is_better = false;                                   // of the metric
+  bool is_error = true;                                            // the metric: 0 would be perfect
   std::string best_by = BestBy::loss;                              // what validation chooses by
   std::vector<std::string> notes;                                  // of task and engine, for whoever reads along
 };
@@ -105,8 +105,8 @@ inline const std::optional<Evaluation>& chosen_test(const RunResult& result) {
 
 /// How much of the baseline's error is left: "x naive", less than 1 is better. NaN where the metric is no error, or the
 /// baseline has none.
-inline double skill_of(double metric, double baseline, bool higher_is_better) {
-  const bool ratio = !higher_is_better && baseline > 0 && metric >= 0;
+inline double skill_of(double metric, double baseline, bool is_error) {
+  const bool ratio = is_error && baseline > 0 && metric >= 0;
   return ratio ? metric / baseline : std::numeric_limits<double>::quiet_NaN();
 }
 

@@ -55,13 +55,28 @@ TEST(ResultFile, SaysWhereTheEndIsNoResult) {
   EXPECT_NE(result_json(result, "runs/a").find("\"diverged\":true"), std::string::npos);
   // Accuracy has a lower end; there the loss tells, compared with that of a guess.
   result.plan.metric = "accuracy";
-  result.plan.higher_is_better = true;
+  result.plan.is_error = false;
   result.plan.uniform_loss = std::log(10.0);
   result.test->loss = 23;
   EXPECT_EQ(divergence(result), "");
   result.test->loss = 24;
   EXPECT_NE(divergence(result).find("its test loss is 24, 10 times that of a guess (2.303)"), std::string::npos)
       << divergence(result);
+  // A log density has no zero: no multiple of a naive one that is small by chance says anything.
+  result.plan.metric = "nll";
+  result.plan.uniform_loss = std::nan("");
+  result.plan.baseline = 1e-9;
+  result.test->metric = 5;
+  EXPECT_EQ(divergence(result), "");
+  EXPECT_FALSE(exploded(result));
+  result.test->metric = 101;
+  EXPECT_NE(divergence(result).find("its test nll is 101, that of the naive baseline 1e-09"), std::string::npos);
+  EXPECT_FALSE(exploded(result));
+  result.test->metric = 1e19;
+  EXPECT_TRUE(exploded(result));
+  EXPECT_TRUE(std::isnan(skill_of(5, 1e-9, is_error(Metric::nll))));
+  EXPECT_EQ(skill_of(3, 2, is_error(Metric::mse)), 1.5);
+  result.plan.uniform_loss = std::log(10.0);
   // Without a test it is the training loss.
   result.test.reset();
   result.train_loss = 1;
