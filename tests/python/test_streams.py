@@ -161,6 +161,35 @@ def test_targets_may_be_arrays_or_dicts():
     assert model.predict_one([1.0]).shape == (2,)
 
 
+def test_targets_with_names_are_known_by_them():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    x, _ = rows(20)
+    targets = [{"u": float(a), "v": float(b)} for a, b in x]
+    table = pandas.DataFrame(targets)
+    by_dict, by_row = small(), small()
+    for i, (row, target) in enumerate(zip(x, targets)):
+        by_dict.learn_one(row, target)
+        by_row.learn_one(row, table[["v", "u"]].iloc[i] if i else target)
+    assert by_dict.predict_one(x[0]) == by_row.predict_one(x[0])
+    assert (by_dict.observe_many(x, table) == by_row.observe_many(x, table.to_numpy())).all()
+    with pytest.raises(ValueError, match=r"^\[regressor\] y must have the columns \['u', 'v'\] in that order, got \['v', 'u'\]"):
+        by_dict.learn_many(x, table[["v", "u"]])
+    assert small().learn_one(x[0], table.iloc[0]).predict_one(x[0]).keys() == {"u", "v"}
+
+
+@pytest.mark.parametrize("standardise", [False, True])
+def test_a_stream_that_diverges_says_so(standardise):
+    x, y = rows(200)
+    model = small(optimizer=tt.SGD(rate=1e30), standardise=standardise).learn_one(x[0], y[0])
+    for work in (lambda: model.learn_many(x, y), lambda: model.observe(x[0], y[0]), lambda: model.predict_one(x[0]),
+                 lambda: model.learn_one(x[0], y[0]), lambda: model.observe_many(x, None), lambda: model.ask(x[0])):
+        with pytest.raises(RuntimeError, match=r"^\[online\] the prediction is -?(nan|inf): what was learnt has diverged; begin "
+                           r"anew with a lower optimizer.rate \(now 1e\+30\) or clipping \(optimizer.clip, now 0\)"):
+            work()
+    model.set_params(optimizer__rate=0.01).fit(x, y)
+    assert np.isfinite(model.observe(x[0], y[0]))
+
+
 def test_classes_of_a_stream():
     x, y = rows(2000)
     model = tt.Classifier(hidden=4, classes=["low", "high"], learner=tt.TBPTT(preset="original", truncation=3),
