@@ -74,7 +74,11 @@ def array_of(x: Any, speaker: str, what: str) -> Array:
 
 
 def unequal_lists(x: Any) -> Any:
-    """Lists of different lengths, which no array can hold, as a list of arrays; anything else as it is."""
+    """Lists of different lengths, which no array can hold, as a list of arrays, and so an array or a column of a table whose
+    entries are arrays; anything else as it is."""
+    if getattr(getattr(x, "dtype", None), "kind", "") == "O" and getattr(x, "ndim", 0) == 1:
+        entries = list(x)
+        return entries if entries and all(getattr(each, "ndim", 0) >= 1 for each in entries) else x
     if isinstance(x, (list, tuple)) and all(isinstance(each, (list, tuple)) for each in x) and len(set(map(len, x))) > 1:
         try:
             return [np.asarray(each) for each in x]

@@ -211,8 +211,8 @@ class Estimator(Parameters, Weights):
             raise refuse(self._speaker, f"sample_weight must have an entry for each of {len(steps)} sequences, got {len(parts)}")
         result = []
         for part, n in zip(parts, steps):
-            if part.ndim == 0:
-                part = np.full(n, part, dtype=np.float32)
+            if part.size == 1:  # of the whole sequence
+                part = np.full(n, part.item(), dtype=np.float32)
             if part.shape != (n,):
                 raise refuse(self._speaker, f"sample_weight must have {n} numbers for {n} steps, got shape {part.shape}")
             result.append(part)
@@ -344,15 +344,6 @@ class Estimator(Parameters, Weights):
         """What predictions [rows, outputs] say, in the form of y."""
         raise NotImplementedError
 
-    def _answers_and(self, X: Any, y: Any) -> tuple[list[Array], list[Array]]:
-        """Answers and truth, in parts of the same sizes."""
-        answers = self.predict(X)
-        parts, truth = (answers, list(y)) if isinstance(answers, list) else ([answers], [y])
-        truth = [array_of(each, self._speaker, "y") for each in truth]
-        if [np.size(part) for part in parts] != [each.size for each in truth]:
-            raise refuse(self._speaker, f"y must have the shape of the answers, {_shapes(parts)}, got {_shapes(truth)}")
-        return parts, truth
-
     def _from_zero(self, sequences: list[Array], recording: bool) -> Array:
         data = self._data([self._scaled_part(Part(sequences, [], []))], recording)
         rows = len(sequences) if self._one_target else sum(x.shape[0] for x in sequences)
@@ -376,7 +367,3 @@ class Estimator(Parameters, Weights):
 
     def _state_text(self) -> str:
         return f"{self._describe()['parameters']:,} weights" if self._is_fitted() else "not fitted yet"
-
-
-def _shapes(parts: list[Array]) -> str:
-    return ", ".join(str(np.shape(part)) for part in parts[:5])

@@ -10,6 +10,7 @@ import numpy as np
 from ._arrays import Array, as_array, numbers, refuse
 from ._parameters import DOCUMENTATION
 from ._progress import Callback
+from ._scores import judged
 from ._settings import Settings, plain
 from ._streams import StreamEstimator
 
@@ -88,9 +89,9 @@ class Regressor(StreamEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R squared: 1 is perfect, 0 what the mean of y has."""
-        guess, truth = (np.concatenate([np.asarray(part, dtype=np.float64).reshape(-1, self.n_outputs_) for part in parts])
-                        for parts in self._answers_and(X, y))
-        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
+        self._require_fitted()
+        guess, truth, weight = judged(self, X, y, sample_weight, self.n_outputs_)
+        truth = numbers(truth, self._speaker, "y").astype(np.float64)
         mean = np.average(truth, axis=0, weights=weight)
         errors = np.average((truth - guess) ** 2, axis=0, weights=weight)
         spread = np.average((truth - mean) ** 2, axis=0, weights=weight)
@@ -172,9 +173,7 @@ class Classifier(StreamEstimator):
             self._take_classes(labels)
             if len(self.classes_) < 2 and self.classes is None:
                 raise refuse(self._speaker, "y must have at least two classes, got one class")
-        kinds = labels.dtype.kind, self.classes_.dtype.kind
-        if "O" not in kinds and (kinds[0] in "US") != (kinds[1] in "US"):
-            raise self._unknown(labels[0])
+        self._check_kind(labels)
         try:
             places = np.searchsorted(self.classes_, labels)
         except TypeError as error:
@@ -185,6 +184,12 @@ class Classifier(StreamEstimator):
             raise self._unknown(labels[wrong][0])
         return [np.ascontiguousarray(part, dtype=np.int32)
                 for part in np.split(places, np.cumsum([len(part) for part in parts])[:-1])]
+
+    def _check_kind(self, labels: Array) -> None:
+        """Texts are never labels of a model that knows numbers, and the other way round."""
+        kinds = labels.dtype.kind, self.classes_.dtype.kind
+        if "O" not in kinds and (kinds[0] in "US") != (kinds[1] in "US"):
+            raise self._unknown(labels[0])
 
     def _unknown(self, label: Any) -> ValueError:
         return refuse(self._speaker, f"y holds the label {plain(label)!r}; known: {self.classes_[:20].tolist()}")
@@ -236,9 +241,9 @@ class Classifier(StreamEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right answers."""
-        guess, truth = (np.concatenate([np.asarray(part).ravel() for part in parts]) for parts in self._answers_and(X, y))
-        right = guess == truth
-        return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight).ravel()))
+        guess, truth, weight = judged(self, X, y, sample_weight, 1)
+        self._check_kind(truth[:, 0])
+        return float(np.average((guess == truth)[:, 0], weights=weight))
 
     def _more_tags(self) -> dict[str, Any]:
         return _tags()
