@@ -15,6 +15,7 @@ from ._arrays import (Array, Data, Inputs, Part, address, array_of, inputs_of, n
 from ._history import History
 from ._parameters import Parameters
 from ._progress import Callback, Listener
+from ._turns import in_turn
 from ._weights import Weights
 
 
@@ -235,7 +236,7 @@ class Estimator(Parameters, Weights):
 
     def _train(self, X: Any, y: Any, sample_weight: Any, validation: Any, directory: Any,
                callbacks: Sequence[Callback], verbose: int, more: bool) -> Any:
-        with self._all_or_nothing():
+        with self._turn(), self._all_or_nothing():
             self._check_parameters()
             if not more:
                 self._check_fit(validation is not None, directory is not None)
@@ -325,6 +326,7 @@ class Estimator(Parameters, Weights):
 
     # ------------------------------------------------------------ predictions
 
+    @in_turn
     def _predictions(self, X: Any) -> tuple[Array, Inputs]:
         """[all steps or sequences, outputs], from the zero state; streams are left alone."""
         self._require_fitted()

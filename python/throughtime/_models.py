@@ -85,7 +85,8 @@ class Regressor(StreamEstimator):
 
     def predict_one(self, x: Any, stream: Any = None) -> Any:
         """The prediction for the next row of a stream; changes nothing. 0.0 before anything was learned."""
-        return self._answer() if self._look(x, stream) else 0.0
+        with self._turn():
+            return self._answer() if self._look(x, stream) else 0.0
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R squared: 1 is perfect, 0 what the mean of y has."""
@@ -231,13 +232,15 @@ class Classifier(StreamEstimator):
 
     def predict_one(self, x: Any, stream: Any = None) -> Any:
         """The most probable class of the next row of a stream; changes nothing. None before anything was learned."""
-        return self._answer() if self._look(x, stream) else None
+        with self._turn():
+            return self._answer() if self._look(x, stream) else None
 
     def predict_proba_one(self, x: Any, stream: Any = None) -> dict[Any, float]:
         """The probability of each class; empty before anything was learned."""
-        if not self._look(x, stream):
-            return {}
-        return dict(zip(self.classes_.tolist(), self._shares(self._buffers.answer[None])[0].tolist()))
+        with self._turn():
+            if not self._look(x, stream):
+                return {}
+            return dict(zip(self.classes_.tolist(), self._shares(self._buffers.answer[None])[0].tolist()))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right answers."""

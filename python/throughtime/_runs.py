@@ -136,6 +136,11 @@ def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1, bu
     nothing, batch places, lags up to 100 or what a sequence has, 20 steps of burn-in."""
     if not isinstance(model, Estimator):
         raise refuse("diagnose", f"the model must be a Regressor or a Classifier, got a {type(model).__name__}")
+    with model._turn():
+        return _diagnose(model, X, y, positions, lags, burn_in)
+
+
+def _diagnose(model: Estimator, X: Any, y: Any, positions: int, lags: int, burn_in: int) -> Diagnosis:
     model._require_fitted()
     model._check_scales()
     asked = [whole(value, "diagnose", name, -1)

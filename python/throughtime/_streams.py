@@ -13,6 +13,7 @@ from . import _library
 from ._arrays import (Array, StepBuffer, address, array_of, as_array, as_row, names_array, names_of, numbers, refuse,
                       tokens_of, whole)
 from ._estimator import Estimator
+from ._turns import in_turn
 
 _ROWS_OF_A_CALL = 50_000  # between them Ctrl-C is heard
 _MOST_WAITING = 10_000  # rows of a stream whose answers are not known: memory stays constant
@@ -74,6 +75,7 @@ class StreamEstimator(Estimator):
         # Columns that have no names are called by their numbers.
         self._names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
 
+    @in_turn
     def set_params(self, **params: Any) -> Any:
         """Also parts of a method or an optimizer: learner__alpha=0.5. A stream takes it up with its next row, and begins
         there with the zero state."""
@@ -236,13 +238,15 @@ class StreamEstimator(Estimator):
 
     def learn_one(self, x: Any, y: Any, stream: Any = None) -> Any:
         """Learns from one row, after those before it. y None: the answer is not known, and the state moves on."""
-        self._observe(x, y, stream)
+        with self._turn():
+            self._observe(x, y, stream)
         return self
 
     def observe(self, x: Any, y: Any, stream: Any = None) -> Any:
         """The prediction for x, then learns from (x, y): predict_one and learn_one in one call."""
-        self._observe(x, y, stream)
-        return self._answer()
+        with self._turn():
+            self._observe(x, y, stream)
+            return self._answer()
 
     def learn_many(self, X: Any, y: Any, stream: Any = None) -> Any:
         """learn_one for the rows of X, in one call. Ctrl-C ends it between rows; what was learnt is kept."""
@@ -251,7 +255,7 @@ class StreamEstimator(Estimator):
 
     def observe_many(self, X: Any, y: Any, stream: Any = None) -> Any:
         """observe for the rows of X [rows, features], in one call. y None: nobody knows the answers."""
-        with self._first_row():
+        with self._turn(), self._first_row():
             return self._observe_rows(X, y, stream)
 
     def _observe_rows(self, X: Any, y: Any, stream: Any) -> Any:
@@ -301,6 +305,7 @@ class StreamEstimator(Estimator):
             raise refuse(self._speaker, f"X must be [rows, {self.n_features_in_}], got shape {x.shape}")
         return x
 
+    @in_turn
     def _forecast(self, rows: Array) -> Array:
         """Answers [rows, outputs], each of which is the beginning of the row after it."""
         self._settle()
@@ -315,6 +320,7 @@ class StreamEstimator(Estimator):
 
     # ------------------------------------------------------------ answers that come late
 
+    @in_turn
     def ask(self, x: Any, stream: Any = None) -> Any:
         """The prediction for a row whose answer comes later: the state moves on, the row waits for `tell`."""
         self._require_fitted()
@@ -333,6 +339,7 @@ class StreamEstimator(Estimator):
         self._waiting.setdefault(stream, collections.deque()).append((buffers.x.array.copy(), token))
         return self._answer()
 
+    @in_turn
     def tell(self, y: Any, stream: Any = None) -> Any:
         """The answer to the oldest row of the stream that waits for one."""
         if self._is_fitted():
@@ -354,6 +361,7 @@ class StreamEstimator(Estimator):
 
     # ------------------------------------------------------------ ends
 
+    @in_turn
     def reset(self, stream: Any = None) -> Any:
         """The stream ends: its next row begins another one, from the zero state. The weights stay."""
         if self._is_fitted() and self._live and self._known_slot(stream) is not None:
