@@ -276,7 +276,7 @@ class Estimator(Parameters, Weights):
 
     def _run(self, parts: list[Part], recording: bool, directory: Any, listener: Listener, more: bool) -> None:
         data = self._data(parts, recording)
-        folder = None if directory is None else os.fsencode(os.fspath(directory))
+        folder = None if directory is None else _library.path_of(directory, self._speaker, "directory")
         with listener:
             status = _library.library().tt_model_fit(self._model.number, data.handle.number, folder, int(more),
                                                      int(self.keep_best), listener.function, None)

@@ -52,6 +52,17 @@ def check(status: int) -> None:
     raise RuntimeError(line)
 
 
+def path_of(path: Any, speaker: str, what: str = "the path") -> bytes:
+    """A path as C reads it: what is none, or would end in its middle there, is refused."""
+    try:
+        name = os.fsencode(os.fspath(path))
+    except TypeError:
+        name = b""
+    if not name or b"\0" in name:
+        raise ValueError(f"[{speaker}] {what} must name a file or a folder, got {path!r}")
+    return name
+
+
 def text(function: Callable[..., int], *arguments: Any, room: int = 1 << 16) -> str:
     """What a call writes into (text, capacity, length), its last arguments."""
     while True:

@@ -38,7 +38,7 @@ class Run:
     """A run directory: `metrics` over its iterations (or rows, of a stream), `result` once it has ended, `config`."""
 
     def __init__(self, path: Any) -> None:
-        self.path = pathlib.Path(path)
+        self.path = pathlib.Path(os.fsdecode(_library.path_of(path, "run")))
         if not (self.path / "config.toml").exists():
             raise refuse("run", f"{self.path} is no run directory: it has no config.toml")
 
@@ -98,7 +98,7 @@ def train(config: Any, callbacks: Sequence[Callback] = (), verbose: int = 0, **o
     listener = Listener(callbacks, verbose)
     assignments = "\n".join(assignments_of(options, "train"))
     with listener:
-        directory = _library.text(_library.library().tt_train, os.fsencode(os.fspath(config)), assignments.encode(),
+        directory = _library.text(_library.library().tt_train, _library.path_of(config, "train"), assignments.encode(),
                                   listener.function, None)
     listener.raise_error()
     return Run(directory)

@@ -131,13 +131,13 @@ class Weights(Turns):
         It has the weights as they are; those that `fit` began with, the parameter `weights`, are None when it is loaded.
         Like a pickle it may only be loaded from those whom you trust."""
         self._require_fitted()
-        _library.check(_library.library().tt_model_save(self._model.number, os.fsencode(os.fspath(path)),
+        _library.check(_library.library().tt_model_save(self._model.number, _library.path_of(path, "save"),
                                                         json.dumps(self._note()).encode()))
 
     @classmethod
     def load(cls, path: Any) -> Any:
         """What `save` wrote."""
-        model = _library.new_handle(_library.library().tt_model_load, os.fsencode(os.fspath(path)))
+        model = _library.new_handle(_library.library().tt_model_load, _library.path_of(path, "load"))
         note = _library.text(_library.library().tt_model_note, model.number)
         return _restored(cls, model, note, str(path))
 

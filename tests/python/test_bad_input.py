@@ -165,6 +165,26 @@ def test_forecasters_and_windows():
     refused("[engine] a buffer of 1000000000000 numbers", lambda: tt.Engine(tt.Model(1, 1, hidden=2)).buffer(10**12))
 
 
+@pytest.mark.parametrize("path", ["", "a\0b", b"", 3, None, True, ["a"]])
+def test_paths_that_are_none(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    calls = {"save": fitted().save, "load": tt.Regressor.load, "run": tt.Run, "train": tt.train,
+             "safetensors": tt.read_safetensors}
+    if path is not None:
+        calls["regressor"] = lambda each: fitted().fit(X, Y, directory=each)
+    for speaker, call in calls.items():
+        what = "directory" if speaker == "regressor" else "the path"
+        refused(f"[{speaker}] {what} must name a file or a folder, got {path!r}", lambda: call(path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bias_is_a_number():
+    found = tt.diagnose(fitted(), X, Y, burn_in=0)
+    assert found.truncation(np.float32(1e9)) == found.lengths[0] and found.truncation(0) in (None, *found.lengths)
+    for bias in (-1, float("nan"), "a", None):
+        refused(f"[diagnose] bias must be a number of at least 0, got {bias!r}", lambda: found.truncation(bias))
+
+
 def test_what_is_not_fitted_and_files_that_are_none(tmp_path):
     for work in (lambda: tt.Regressor().score(X, Y), lambda: tt.diagnose(tt.Regressor(), X, Y),
                  lambda: tt.Regressor().save(tmp_path / "x"), lambda: tt.Regressor().state_dict()):
