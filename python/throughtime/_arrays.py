@@ -13,6 +13,10 @@ from . import _library
 Array = Any  # numpy.ndarray: its annotations differ between the versions that are served
 
 
+class NotNumbers(ValueError, TypeError):
+    """Bad input, as everywhere; scikit-learn asks for a TypeError where a number cannot be made of an object."""
+
+
 def refuse(speaker: str, line: str) -> ValueError:
     return ValueError(f"[{speaker}] {line}")
 
@@ -96,6 +100,8 @@ def numbers(x: Any, speaker: str, what: str) -> Array:
         raise refuse(speaker, f"{what}: Complex data not supported")
     if array.dtype.kind in "mM":
         raise refuse(speaker, f"{what} must be numbers, got times ({array.dtype})")
+    if array.dtype.kind in "US":
+        raise refuse(speaker, f"{what} must be numbers, got texts ({array.dtype})")
     if array.dtype.kind not in "fiub":
         try:
             array = array.astype(np.float64)
@@ -103,7 +109,7 @@ def numbers(x: Any, speaker: str, what: str) -> Array:
             if any(type(each).__name__ == "NAType" for each in array.flat):  # of pandas
                 raise refuse(speaker, f"{what} must be finite numbers: it has missing entries (NA)") from error
             if isinstance(error, TypeError):
-                raise TypeError(f"[{speaker}] {what} must be numbers: argument must be a string or a number") from error
+                raise NotNumbers(f"[{speaker}] {what} must be numbers: {error}") from error
             raise refuse(speaker, f"{what} must be numbers, got {array.dtype}") from error
     with np.errstate(over="ignore"):
         result = np.ascontiguousarray(array, dtype=np.float32)

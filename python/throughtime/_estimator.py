@@ -137,6 +137,9 @@ class Estimator(Parameters, Weights):
             text += "Feature names must be in the same order as they were in fit.\n"
         raise refuse(self._speaker, text)
 
+    def _check_target_names(self, names: list[str] | None) -> None:
+        """Of a table of targets; labels have none."""
+
     def _read_inputs(self, x: Any, first: bool) -> Inputs:
         inputs = inputs_of(x, self._speaker, self.vocabulary)
         features = 1 if self.vocabulary else inputs.sequences[0].shape[1]

@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from ._arrays import Array, as_array, numbers, refuse
+from ._arrays import Array, as_array, as_row, numbers, refuse
 from ._parameters import DOCUMENTATION
 from ._progress import Callback
 from ._scores import judged
@@ -42,7 +42,7 @@ class Regressor(StreamEstimator):
     def _learn_target(self, y: Any) -> None:
         if y is None:
             raise refuse(self._speaker, "the first row needs its target: it says how many numbers a target has")
-        y = as_array(y) if hasattr(y, "__dlpack__") else y
+        y = as_array(y) if hasattr(y, "__dlpack__") else as_row(y)
         self._target_names = list(y) if isinstance(y, Mapping) else None
         self._flat_target = not isinstance(y, Mapping) and np.ndim(y) == 0
         self.n_outputs_ = len(y) if isinstance(y, Mapping) else int(np.size(y))
@@ -56,9 +56,13 @@ class Regressor(StreamEstimator):
                 raise refuse(self._speaker, f"a target has {buffer.width} numbers, got {y!r}")
             buffer.numbers[0] = y
             return buffer.address, -1
+        names = getattr(self, "_target_names", None)
+        if names is not None:
+            y = as_row(y)
         if isinstance(y, Mapping):
-            names = getattr(self, "_target_names", None)
-            if names is None or set(y) != set(names):
+            if names is None:
+                raise refuse(self._speaker, f"targets have no names here, got {list(y)}")
+            if set(y) != set(names):
                 raise refuse(self._speaker, f"a target must have the names {names}, got {list(y)}")
             y = [y[name] for name in names]
         elif hasattr(y, "__dlpack__"):
@@ -67,6 +71,11 @@ class Regressor(StreamEstimator):
             raise refuse(self._speaker, f"a target has {buffer.width} numbers, got {np.size(y)}")
         self._fill(buffer, y, "a target must hold numbers")
         return buffer.address, -1
+
+    def _check_target_names(self, names: list[str] | None) -> None:
+        known = getattr(self, "_target_names", None)
+        if names is not None and known is not None and names != known:
+            raise refuse(self._speaker, f"y must have the columns {known} in that order, got {names}")
 
     def _answer(self) -> Any:
         if self._flat_target:

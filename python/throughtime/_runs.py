@@ -119,6 +119,8 @@ class Diagnosis:
 
     def truncation(self, bias: float = 0.1) -> int | None:
         """The shortest truncation whose estimated relative bias is at most that; None: none of those looked at."""
+        if not isinstance(bias, (int, float, np.number)) or not bias >= 0:
+            raise refuse("diagnose", f"bias must be a number of at least 0, got {bias!r}")
         good = self.lengths[self.bias <= bias]
         return int(good[0]) if good.size else None
 
@@ -128,6 +130,12 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         return f"Diagnosis(beta={self.beta}, truncation for a bias of 0.1: {self.truncation(0.1)})"
+
+    def _repr_html_(self) -> str:
+        found = {bias: self.truncation(bias) for bias in (0.3, 0.1, 0.03, 0.01)}
+        rows = "".join(f"<tr><td>{bias:g}</td><td>{'above ' + str(self.lengths[-1]) if steps is None else steps}</td></tr>"
+                       for bias, steps in found.items())
+        return f"<table><tr><th>relative bias</th><th>truncation in steps</th></tr>{rows}</table>"
 
 
 def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1, burn_in: int = -1) -> Diagnosis:

@@ -162,8 +162,8 @@ class StreamEstimator(Estimator):
                 return self._put(row)
             x = as_array(x)
         if x.size != buffer.width or x.ndim > 1:
-            raise refuse(self._speaker, f"a row must have {buffer.width} number{'s' if buffer.width != 1 else ''}, "
-                         f"got an array of shape {x.shape}")
+            what = f"an array of shape {x.shape}" if x.ndim else repr(x.item())
+            raise refuse(self._speaker, f"a row must have {buffer.width} number{'s' if buffer.width != 1 else ''}, got {what}")
         self._fill(buffer, x, "a row must hold numbers")
         return -1
 
@@ -175,10 +175,14 @@ class StreamEstimator(Estimator):
         return whole(x, self._speaker, "a token", -2**31)
 
     def _fill(self, buffer: StepBuffer, values: Any, what: str) -> None:
+        array = np.asarray(values)
         try:
-            if np.iscomplexobj(values):
-                raise TypeError("complex numbers are not known here")
-            buffer.array[:] = values
+            if array.dtype.kind == "O":  # numbers of Python, such as a Decimal; texts and dates are none
+                buffer.numbers[:] = array.ravel().tolist()
+            elif array.dtype.kind in "fiub":
+                buffer.array[:] = array
+            else:
+                raise TypeError("no numbers")
         except (TypeError, ValueError, OverflowError) as error:
             raise refuse(self._speaker, f"{what}, got {values!r}") from error
 
@@ -268,6 +272,7 @@ class StreamEstimator(Estimator):
             answers = None if y is None else np.atleast_1d(array_of(y, self._speaker, "y"))
             self._begin(dict(zip(names, rows[0])) if names else rows[0], None if answers is None else answers[0])
         self._check_names(names)
+        self._check_target_names(names_of(y))
         x = self._rows(rows)
         target = None if y is None else self._encode_all([array_of(y, self._speaker, "y")], False)[0]
         if target is not None and len(target) != len(x):

@@ -51,6 +51,9 @@ def test_kinds_and_clones(sine):
     assert other.learner == model.learner and other.learner is not model.learner
     with pytest.raises(ValueError, match="not fitted yet"):
         other.predict(sine[0])
+    forecaster = tt.Forecaster(hidden=3, ignore=["month"]).learn_one(1.0).learn_one(2.0)
+    again = clone(forecaster)
+    assert repr(again) == repr(forecaster) and not again.model._is_fitted()
 
 
 def test_pipelines_and_searches(sine):
