@@ -80,6 +80,11 @@ class Handle:
     def __init__(self, number: int) -> None:
         self.number = number
 
+    def __reduce__(self) -> Any:
+        """A number of this process: another object with it would end what this one stands for."""
+        raise TypeError("[throughtime] models, engines and windows of own methods cannot be pickled or copied: keep their "
+                        "numbers, such as engine.parameters.value")
+
     def __del__(self) -> None:
         if _loaded is not None and not sys.is_finalizing():
             _loaded.tt_free(self.number)
