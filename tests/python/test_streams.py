@@ -1,4 +1,5 @@
 import abc
+import copy
 import inspect
 import os
 import pathlib
@@ -10,7 +11,7 @@ import types
 import numpy as np
 import pytest
 import throughtime as tt
-from streams_support import rows, small
+from streams_support import rows, small, weights_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -68,16 +69,38 @@ def test_it_learns_and_goes_on_where_fit_ended():
     assert fitted.predict_one(x[1]) == state  # predict leaves the stream alone
 
 
-def test_pickled_mid_stream_goes_on_bit_for_bit(tmp_path):
-    x, y = rows(60)
-    model = small(standardise=True, streams=2)
-    for i in range(30):
-        model.learn_one(x[i], y[i], stream="ab"[i % 2])
+OF_STREAMS = [tt.TBPTT(preset="original", truncation=3), tt.TBPTT(preset="paper", truncation=4),
+              tt.AdaptiveTBPTT(truncation=3, longest=6, lags=8, burn_in=2, positions=4, estimate_every=7),
+              tt.FPTT(window_length=4), tt.FPP(steps=3), tt.SlidingTBPTT(steps=3)]
+
+
+@pytest.mark.parametrize("learner", OF_STREAMS, ids=repr)
+@pytest.mark.parametrize("streams", [1, 2])
+def test_pickled_mid_stream_goes_on_bit_for_bit(learner, streams, tmp_path):
+    x, y = rows(100)
+    model = small(standardise=True, streams=streams, learner=learner, optimizer=tt.Adam(rate=0.01))
+    for i in range(51):
+        model.learn_one(x[i], y[i], stream="ab"[i % streams])
     model.save(tmp_path / "model")
-    others = [pickle.loads(pickle.dumps(model)), tt.Regressor.load(tmp_path / "model")]
-    for i in range(30, 60):
-        answers = [each.observe(x[i], y[i], stream="ab"[i % 2]) for each in [model, *others]]
-        assert answers[0] == answers[1] == answers[2]
+    others = [pickle.loads(pickle.dumps(model)), tt.Regressor.load(tmp_path / "model"), copy.deepcopy(model)]
+    before = weights_of(model)
+    for i in range(51, 100):
+        answers = [each.observe(x[i], y[i], stream="ab"[i % streams]) for each in [model, *others]]
+        assert answers == [answers[0]] * 4
+    assert all((weights_of(model) == weights_of(each)).all() for each in others) and (weights_of(model) != before).any()
+
+
+@pytest.mark.parametrize("learner", OF_STREAMS, ids=repr)
+def test_looking_moves_nothing_whatever_the_method(learner):
+    x, y = rows(80)
+    looked, many = small(learner=learner), small(learner=learner)
+    answers = []
+    for i, (a, b) in enumerate(zip(x, y)):
+        for _ in range(i % 3):
+            looked.predict_one(x[0])
+            looked.predict_one(a)
+        answers.append(looked.observe(a, b))
+    assert (many.observe_many(x, y) == answers).all() and (weights_of(looked) == weights_of(many)).all()
 
 
 def test_a_loaded_classifier_and_rows_that_wait_go_on(tmp_path):
@@ -302,11 +325,18 @@ def test_memory_is_flat():
     for i in range(2000):
         model.observe(x[i], y[i])
     model.learn_many(x, y)
+    named = [{"a": a, "b": b} for a, b in x[:2000].tolist()]
+    by_names = small(hidden=2).learn_one(named[0], 1.0)
+    for row in named:
+        by_names.learn_one(row, by_names.predict_one(row))
     before = resident_kilobytes()
     for _ in range(48):  # a million rows
         model.learn_many(x, y)
     for i in range(20000):
         model.observe(x[i], y[i])
+    for _ in range(20):
+        for row in named:
+            by_names.learn_one(row, by_names.predict_one(row))
     assert resident_kilobytes() - before < 2048
     assert model.stream_memory_ > 0 and model.updates_ > 900_000
 
