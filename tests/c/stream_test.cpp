@@ -5,6 +5,7 @@ namespace {
 
 using testing::last_error;
 using testing::new_model;
+using testing::new_recording;
 using testing::Sine;
 using testing::small_options;
 
@@ -112,6 +113,11 @@ TEST(CStream, ThatDivergesIsARunThatFails) {
     EXPECT_EQ(last_error().find("[online] the prediction is "), 0u) << last_error();
     EXPECT_EQ(tt_stream_predict(model, 0, sine.inputs.data(), -1, &prediction), TT_FAILED);
     EXPECT_EQ(tt_stream_advance(model, 0, sine.inputs.data(), -1, &prediction), TT_FAILED);
+    std::vector<double> predictions(sine.inputs.size());
+    const std::int64_t data = new_recording(sine);
+    EXPECT_EQ(tt_model_predict(model, data, 0, predictions.data(), 100), TT_FAILED);
+    EXPECT_EQ(last_error().find("[predict] prediction 0 is "), 0u) << last_error();
+    tt_free(data);
     EXPECT_EQ(tt_stream_observe(model, 0, sine.inputs.data(), -1, sine.targets.data(), -1, nullptr), TT_FAILED);
     tt_free(model);
   }

@@ -209,6 +209,8 @@ def test_a_stream_that_diverges_says_so(standardise):
         with pytest.raises(RuntimeError, match=r"^\[online\] the prediction is -?(nan|inf): what was learnt has diverged; begin "
                            r"anew with a lower optimizer.rate \(now 1e\+30\) or clipping \(optimizer.clip, now 0\)"):
             work()
+    with pytest.raises(RuntimeError, match=r"^\[predict\] prediction 0 is -?(nan|inf): what was learnt has diverged"):
+        model.predict(x)
     model.set_params(optimizer__rate=0.01).fit(x, y)
     assert np.isfinite(model.observe(x[0], y[0]))
 
