@@ -115,8 +115,10 @@ class Regressor(StreamEstimator):
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import RegressorTags, Tags, TargetTags
 
-        return Tags(estimator_type="regressor", target_tags=TargetTags(required=True, multi_output=True),
-                    regressor_tags=RegressorTags(), non_deterministic=False)
+        tags = Tags(estimator_type="regressor", target_tags=TargetTags(required=True, multi_output=True),
+                    regressor_tags=RegressorTags(poor_score=True), non_deterministic=False)
+        tags.input_tags.three_d_array = True
+        return tags
 
 
 class Classifier(StreamEstimator):
@@ -263,8 +265,10 @@ class Classifier(StreamEstimator):
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, Tags, TargetTags
 
-        return Tags(estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=ClassifierTags(),
-                    non_deterministic=False)
+        tags = Tags(estimator_type="classifier", target_tags=TargetTags(required=True),
+                    classifier_tags=ClassifierTags(poor_score=True), non_deterministic=False)
+        tags.input_tags.three_d_array = True
+        return tags
 
 
 def sorted_labels(labels: Any) -> tuple[Array, Array]:
