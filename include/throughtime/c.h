@@ -95,7 +95,8 @@ TT_API int tt_model_load(const char* path, int64_t* model);
 TT_API int tt_model_note(int64_t model, char* text, size_t capacity, size_t* length);
 
 /* ---- streams: stream.slots of them, each with its own state. They begin with the first of these calls, with the
- * weights of the training before, its optimizer, and what its method knows about the weights. */
+ * weights of the training before, its optimizer, and what its method knows about the weights. A prediction that is no
+ * number is TT_FAILED: the weights have diverged. tt_model_predict does the same. */
 
 /* The prediction [outputs] for a step: inputs [reals] and a token (-1: none). Changes nothing. */
 TT_API int tt_stream_predict(int64_t model, int32_t slot, const float* inputs, int32_t token, double* prediction);

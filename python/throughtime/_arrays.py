@@ -13,6 +13,10 @@ from . import _library
 Array = Any  # numpy.ndarray: its annotations differ between the versions that are served
 
 
+class NotNumbers(ValueError, TypeError):
+    """Bad input, as everywhere; scikit-learn asks for a TypeError where a number cannot be made of an object."""
+
+
 def refuse(speaker: str, line: str) -> ValueError:
     return ValueError(f"[{speaker}] {line}")
 
@@ -74,7 +78,11 @@ def array_of(x: Any, speaker: str, what: str) -> Array:
 
 
 def unequal_lists(x: Any) -> Any:
-    """Lists of different lengths, which no array can hold, as a list of arrays; anything else as it is."""
+    """Lists of different lengths, which no array can hold, as a list of arrays, and so an array or a column of a table whose
+    entries are arrays; anything else as it is."""
+    if getattr(getattr(x, "dtype", None), "kind", "") == "O" and getattr(x, "ndim", 0) == 1:
+        entries = list(x)
+        return entries if entries and all(getattr(each, "ndim", 0) >= 1 for each in entries) else x
     if isinstance(x, (list, tuple)) and all(isinstance(each, (list, tuple)) for each in x) and len(set(map(len, x))) > 1:
         try:
             return [np.asarray(each) for each in x]
@@ -92,6 +100,8 @@ def numbers(x: Any, speaker: str, what: str) -> Array:
         raise refuse(speaker, f"{what}: Complex data not supported")
     if array.dtype.kind in "mM":
         raise refuse(speaker, f"{what} must be numbers, got times ({array.dtype})")
+    if array.dtype.kind in "US":
+        raise refuse(speaker, f"{what} must be numbers, got texts ({array.dtype})")
     if array.dtype.kind not in "fiub":
         try:
             array = array.astype(np.float64)
@@ -99,7 +109,7 @@ def numbers(x: Any, speaker: str, what: str) -> Array:
             if any(type(each).__name__ == "NAType" for each in array.flat):  # of pandas
                 raise refuse(speaker, f"{what} must be finite numbers: it has missing entries (NA)") from error
             if isinstance(error, TypeError):
-                raise TypeError(f"[{speaker}] {what} must be numbers: argument must be a string or a number") from error
+                raise NotNumbers(f"[{speaker}] {what} must be numbers: {error}") from error
             raise refuse(speaker, f"{what} must be numbers, got {array.dtype}") from error
     with np.errstate(over="ignore"):
         result = np.ascontiguousarray(array, dtype=np.float32)

@@ -15,6 +15,7 @@ from ._arrays import (Array, Data, Inputs, Part, address, array_of, inputs_of, n
 from ._history import History
 from ._parameters import Parameters
 from ._progress import Callback, Listener
+from ._turns import in_turn
 from ._weights import Weights
 
 
@@ -136,6 +137,9 @@ class Estimator(Parameters, Weights):
             text += "Feature names must be in the same order as they were in fit.\n"
         raise refuse(self._speaker, text)
 
+    def _check_target_names(self, names: list[str] | None) -> None:
+        """Of a table of targets; labels have none."""
+
     def _read_inputs(self, x: Any, first: bool) -> Inputs:
         inputs = inputs_of(x, self._speaker, self.vocabulary)
         features = 1 if self.vocabulary else inputs.sequences[0].shape[1]
@@ -211,8 +215,8 @@ class Estimator(Parameters, Weights):
             raise refuse(self._speaker, f"sample_weight must have an entry for each of {len(steps)} sequences, got {len(parts)}")
         result = []
         for part, n in zip(parts, steps):
-            if part.ndim == 0:
-                part = np.full(n, part, dtype=np.float32)
+            if part.size == 1:  # of the whole sequence
+                part = np.full(n, part.item(), dtype=np.float32)
             if part.shape != (n,):
                 raise refuse(self._speaker, f"sample_weight must have {n} numbers for {n} steps, got shape {part.shape}")
             result.append(part)
@@ -235,7 +239,7 @@ class Estimator(Parameters, Weights):
 
     def _train(self, X: Any, y: Any, sample_weight: Any, validation: Any, directory: Any,
                callbacks: Sequence[Callback], verbose: int, more: bool) -> Any:
-        with self._all_or_nothing():
+        with self._turn(), self._all_or_nothing():
             self._check_parameters()
             if not more:
                 self._check_fit(validation is not None, directory is not None)
@@ -275,7 +279,7 @@ class Estimator(Parameters, Weights):
 
     def _run(self, parts: list[Part], recording: bool, directory: Any, listener: Listener, more: bool) -> None:
         data = self._data(parts, recording)
-        folder = None if directory is None else os.fsencode(os.fspath(directory))
+        folder = None if directory is None else _library.path_of(directory, self._speaker, "directory")
         with listener:
             status = _library.library().tt_model_fit(self._model.number, data.handle.number, folder, int(more),
                                                      int(self.keep_best), listener.function, None)
@@ -325,6 +329,7 @@ class Estimator(Parameters, Weights):
 
     # ------------------------------------------------------------ predictions
 
+    @in_turn
     def _predictions(self, X: Any) -> tuple[Array, Inputs]:
         """[all steps or sequences, outputs], from the zero state; streams are left alone."""
         self._require_fitted()
@@ -343,15 +348,6 @@ class Estimator(Parameters, Weights):
     def _answers(self, flat: Array) -> Any:
         """What predictions [rows, outputs] say, in the form of y."""
         raise NotImplementedError
-
-    def _answers_and(self, X: Any, y: Any) -> tuple[list[Array], list[Array]]:
-        """Answers and truth, in parts of the same sizes."""
-        answers = self.predict(X)
-        parts, truth = (answers, list(y)) if isinstance(answers, list) else ([answers], [y])
-        truth = [array_of(each, self._speaker, "y") for each in truth]
-        if [np.size(part) for part in parts] != [each.size for each in truth]:
-            raise refuse(self._speaker, f"y must have the shape of the answers, {_shapes(parts)}, got {_shapes(truth)}")
-        return parts, truth
 
     def _from_zero(self, sequences: list[Array], recording: bool) -> Array:
         data = self._data([self._scaled_part(Part(sequences, [], []))], recording)
@@ -376,7 +372,3 @@ class Estimator(Parameters, Weights):
 
     def _state_text(self) -> str:
         return f"{self._describe()['parameters']:,} weights" if self._is_fitted() else "not fitted yet"
-
-
-def _shapes(parts: list[Array]) -> str:
-    return ", ".join(str(np.shape(part)) for part in parts[:5])

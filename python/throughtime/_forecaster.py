@@ -134,13 +134,17 @@ class Forecaster:
         text = self.model._text("Forecaster", standardise=True)
         if not self.ignore:
             return text
-        return text[:-1] + ("" if text.endswith("()") else ", ") + f"ignore={self.ignore!r})"
+        return text[:-1] + ("" if text.endswith("()") else ", ") + f"ignore={list(self.ignore)!r})"
+
+    def _repr_html_(self) -> str:
+        return self.model._table("Forecaster", {"ignore": self.ignore} if self.ignore else {})
 
 
-def _checked_names(names: Any) -> list[Any]:
+def _checked_names(names: Any) -> Sequence[Any]:
+    """As they are: a clone must have what was given."""
     if not isinstance(names, (list, tuple)):
         raise refuse("forecaster", f"ignore must be a list of names, got {names!r}")
-    return list(names)
+    return names
 
 
 def _number(value: Any) -> float:

@@ -52,6 +52,17 @@ def check(status: int) -> None:
     raise RuntimeError(line)
 
 
+def path_of(path: Any, speaker: str, what: str = "the path") -> bytes:
+    """A path as C reads it: what is none, or would end in its middle there, is refused."""
+    try:
+        name = os.fsencode(os.fspath(path))
+    except TypeError:
+        name = b""
+    if not name or b"\0" in name:
+        raise ValueError(f"[{speaker}] {what} must name a file or a folder, got {path!r}")
+    return name
+
+
 def text(function: Callable[..., int], *arguments: Any, room: int = 1 << 16) -> str:
     """What a call writes into (text, capacity, length), its last arguments."""
     while True:
@@ -68,6 +79,11 @@ class Handle:
 
     def __init__(self, number: int) -> None:
         self.number = number
+
+    def __reduce__(self) -> Any:
+        """A number of this process: another object with it would end what this one stands for."""
+        raise TypeError("[throughtime] models, engines and windows of own methods cannot be pickled or copied: keep their "
+                        "numbers, such as engine.parameters.value")
 
     def __del__(self) -> None:
         if _loaded is not None and not sys.is_finalizing():

@@ -7,9 +7,10 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from ._arrays import Array, as_array, numbers, refuse
+from ._arrays import Array, as_array, as_row, numbers, refuse
 from ._parameters import DOCUMENTATION
 from ._progress import Callback
+from ._scores import judged
 from ._settings import Settings, plain
 from ._streams import StreamEstimator
 
@@ -41,7 +42,7 @@ class Regressor(StreamEstimator):
     def _learn_target(self, y: Any) -> None:
         if y is None:
             raise refuse(self._speaker, "the first row needs its target: it says how many numbers a target has")
-        y = as_array(y) if hasattr(y, "__dlpack__") else y
+        y = as_array(y) if hasattr(y, "__dlpack__") else as_row(y)
         self._target_names = list(y) if isinstance(y, Mapping) else None
         self._flat_target = not isinstance(y, Mapping) and np.ndim(y) == 0
         self.n_outputs_ = len(y) if isinstance(y, Mapping) else int(np.size(y))
@@ -55,9 +56,13 @@ class Regressor(StreamEstimator):
                 raise refuse(self._speaker, f"a target has {buffer.width} numbers, got {y!r}")
             buffer.numbers[0] = y
             return buffer.address, -1
+        names = getattr(self, "_target_names", None)
+        if names is not None:
+            y = as_row(y)
         if isinstance(y, Mapping):
-            names = getattr(self, "_target_names", None)
-            if names is None or set(y) != set(names):
+            if names is None:
+                raise refuse(self._speaker, f"targets have no names here, got {list(y)}")
+            if set(y) != set(names):
                 raise refuse(self._speaker, f"a target must have the names {names}, got {list(y)}")
             y = [y[name] for name in names]
         elif hasattr(y, "__dlpack__"):
@@ -66,6 +71,11 @@ class Regressor(StreamEstimator):
             raise refuse(self._speaker, f"a target has {buffer.width} numbers, got {np.size(y)}")
         self._fill(buffer, y, "a target must hold numbers")
         return buffer.address, -1
+
+    def _check_target_names(self, names: list[str] | None) -> None:
+        known = getattr(self, "_target_names", None)
+        if names is not None and known is not None and names != known:
+            raise refuse(self._speaker, f"y must have the columns {known} in that order, got {names}")
 
     def _answer(self) -> Any:
         if self._flat_target:
@@ -84,13 +94,14 @@ class Regressor(StreamEstimator):
 
     def predict_one(self, x: Any, stream: Any = None) -> Any:
         """The prediction for the next row of a stream; changes nothing. 0.0 before anything was learned."""
-        return self._answer() if self._look(x, stream) else 0.0
+        with self._turn():
+            return self._answer() if self._look(x, stream) else 0.0
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R squared: 1 is perfect, 0 what the mean of y has."""
-        guess, truth = (np.concatenate([np.asarray(part, dtype=np.float64).reshape(-1, self.n_outputs_) for part in parts])
-                        for parts in self._answers_and(X, y))
-        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).ravel()
+        self._require_fitted()
+        guess, truth, weight = judged(self, X, y, sample_weight, self.n_outputs_)
+        truth = numbers(truth, self._speaker, "y").astype(np.float64)
         mean = np.average(truth, axis=0, weights=weight)
         errors = np.average((truth - guess) ** 2, axis=0, weights=weight)
         spread = np.average((truth - mean) ** 2, axis=0, weights=weight)
@@ -104,8 +115,10 @@ class Regressor(StreamEstimator):
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import RegressorTags, Tags, TargetTags
 
-        return Tags(estimator_type="regressor", target_tags=TargetTags(required=True, multi_output=True),
-                    regressor_tags=RegressorTags(), non_deterministic=False)
+        tags = Tags(estimator_type="regressor", target_tags=TargetTags(required=True, multi_output=True),
+                    regressor_tags=RegressorTags(poor_score=True), non_deterministic=False)
+        tags.input_tags.three_d_array = True
+        return tags
 
 
 class Classifier(StreamEstimator):
@@ -172,9 +185,7 @@ class Classifier(StreamEstimator):
             self._take_classes(labels)
             if len(self.classes_) < 2 and self.classes is None:
                 raise refuse(self._speaker, "y must have at least two classes, got one class")
-        kinds = labels.dtype.kind, self.classes_.dtype.kind
-        if "O" not in kinds and (kinds[0] in "US") != (kinds[1] in "US"):
-            raise self._unknown(labels[0])
+        self._check_kind(labels)
         try:
             places = np.searchsorted(self.classes_, labels)
         except TypeError as error:
@@ -185,6 +196,12 @@ class Classifier(StreamEstimator):
             raise self._unknown(labels[wrong][0])
         return [np.ascontiguousarray(part, dtype=np.int32)
                 for part in np.split(places, np.cumsum([len(part) for part in parts])[:-1])]
+
+    def _check_kind(self, labels: Array) -> None:
+        """Texts are never labels of a model that knows numbers, and the other way round."""
+        kinds = labels.dtype.kind, self.classes_.dtype.kind
+        if "O" not in kinds and (kinds[0] in "US") != (kinds[1] in "US"):
+            raise self._unknown(labels[0])
 
     def _unknown(self, label: Any) -> ValueError:
         return refuse(self._speaker, f"y holds the label {plain(label)!r}; known: {self.classes_[:20].tolist()}")
@@ -226,19 +243,21 @@ class Classifier(StreamEstimator):
 
     def predict_one(self, x: Any, stream: Any = None) -> Any:
         """The most probable class of the next row of a stream; changes nothing. None before anything was learned."""
-        return self._answer() if self._look(x, stream) else None
+        with self._turn():
+            return self._answer() if self._look(x, stream) else None
 
     def predict_proba_one(self, x: Any, stream: Any = None) -> dict[Any, float]:
         """The probability of each class; empty before anything was learned."""
-        if not self._look(x, stream):
-            return {}
-        return dict(zip(self.classes_.tolist(), self._shares(self._buffers.answer[None])[0].tolist()))
+        with self._turn():
+            if not self._look(x, stream):
+                return {}
+            return dict(zip(self.classes_.tolist(), self._shares(self._buffers.answer[None])[0].tolist()))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of right answers."""
-        guess, truth = (np.concatenate([np.asarray(part).ravel() for part in parts]) for parts in self._answers_and(X, y))
-        right = guess == truth
-        return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight).ravel()))
+        guess, truth, weight = judged(self, X, y, sample_weight, 1)
+        self._check_kind(truth[:, 0])
+        return float(np.average((guess == truth)[:, 0], weights=weight))
 
     def _more_tags(self) -> dict[str, Any]:
         return _tags()
@@ -246,8 +265,10 @@ class Classifier(StreamEstimator):
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, Tags, TargetTags
 
-        return Tags(estimator_type="classifier", target_tags=TargetTags(required=True), classifier_tags=ClassifierTags(),
-                    non_deterministic=False)
+        tags = Tags(estimator_type="classifier", target_tags=TargetTags(required=True),
+                    classifier_tags=ClassifierTags(poor_score=True), non_deterministic=False)
+        tags.input_tags.three_d_array = True
+        return tags
 
 
 def sorted_labels(labels: Any) -> tuple[Array, Array]:

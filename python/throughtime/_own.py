@@ -25,6 +25,8 @@ class Model:
         self.features, self.outputs = whole(features, "model", "features", 1), whole(outputs, "model", "outputs", 1)
         self.classes = classes
         chosen = optimizer if optimizer is not None else Adam()
+        if not isinstance(chosen, Settings) or chosen._table != "optimizer":
+            raise refuse("model", f"optimizer must be an optimizer such as Adam(), got {chosen!r}")
         options = toml_text([("model.cell", cell), ("model.hidden", hidden), ("model.layers", layers),
                              *chosen._assignments(), ("train.seed", seed), ("run.engine", engine), ("run.threads", threads)])
         self._handle = _library.new_handle(_library.library().tt_model_new, options.encode(), self.features, 0,
@@ -47,16 +49,16 @@ class Window:
         classes = whole(classes, "window", "classes", 0)
         inputs, targets = _sequences(X, y, classes > 0)
         labels = classes > 0
-        self.steps, self.rows = whole(steps, "window", "steps", 1), len(start)
+        begin = _list_of(start, np.int64, "start")
+        self.steps, self.rows = whole(steps, "window", "steps", 1), len(begin)
         outputs = classes if labels else targets[0].shape[1]
         self._data = Data((inputs[0].shape[1], 0, outputs, int(labels), 0, 0), [Part(inputs, targets, [])], 0, labels)
         first = np.zeros(self.rows, dtype=np.int32)
-        which = first if sequence is None else whole_numbers(sequence, np.int32, "window", "sequence")
-        begin = whole_numbers(start, np.int64, "window", "start")
+        which = first if sequence is None else _list_of(sequence, np.int32, "sequence")
         if which.shape != begin.shape:
             raise refuse("window", f"sequence and start must have as many rows, got {which.size} and {begin.size}")
-        weights = self._entries(weight, np.float32, "weight")
-        resets = self._entries(None if reset is None else np.asarray(reset) != 0, np.uint8, "reset")
+        weights = None if weight is None else self._entries(numbers(weight, "window", "weight"), "weight")
+        resets = None if reset is None else self._entries((numbers(reset, "window", "reset") != 0).astype(np.uint8), "reset")
         self._handle = _library.new_handle(
             _library.library().tt_window_new, self._data.handle.number, self.steps, self.rows, address(which), address(begin),
             None if weights is None else address(weights), None if resets is None else address(resets))
@@ -64,17 +66,27 @@ class Window:
     def __repr__(self) -> str:
         return f"<Window: {self.steps} steps of {self.rows} rows>"
 
-    def _entries(self, values: Any, kind: Any, name: str) -> Any:
-        if values is None:
-            return None
-        array = np.ascontiguousarray(values, dtype=kind)
+    def _entries(self, array: Array, name: str) -> Array:
         if array.shape != (self.steps, self.rows):
             raise refuse("window", f"{name} must be [steps, rows] = [{self.steps}, {self.rows}], got shape {array.shape}")
         return array
 
 
+def _list_of(values: Any, kind: Any, name: str) -> Array:
+    array = whole_numbers(values, kind, "window", name)
+    if np.ndim(values) != 1:
+        raise refuse("window", f"{name} must be a list with an entry for each row, got {values!r}")
+    return array
+
+
+def _is_many(values: Any) -> bool:
+    return np.iterable(values) and not isinstance(values, (str, bytes))
+
+
 def _sequences(X: Any, y: Any, labels: bool) -> tuple[list[Array], list[Array]]:
     """Inputs [steps, features], and labels [steps] or targets [steps, outputs]. The library takes their shapes as said."""
+    if not _is_many(X) or not _is_many(y):
+        raise refuse("window", "X and y must be lists or arrays of sequences")
     inputs = [numbers(x, "window", "X") for x in X]
     if not inputs or any(x.ndim != 2 for x in inputs):
         raise refuse("window", "X must be [sequences, steps, features], or a list of recordings [steps, features]")
@@ -106,7 +118,11 @@ class Buffer:
 
     @value.setter
     def value(self, values: Any) -> None:
-        array = np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=np.float64), self.shape))
+        try:
+            array = np.ascontiguousarray(np.broadcast_to(np.asarray(values, dtype=np.float64), self.shape))
+        except (TypeError, ValueError) as error:
+            raise refuse("engine", f"the numbers of {self!r} must have that shape, or one that it can be made of: {error}"
+                         ) from error
         _library.check(_library.library().tt_engine_write(self._engine._handle.number, self.number, address(array),
                                                           array.size))
 
@@ -118,6 +134,7 @@ class Engine:
     """Computes with a model. `parameters` are its weights, `gradient` is where gradients go unless told otherwise."""
 
     def __init__(self, model: Model) -> None:
+        _require_kind(model, Model, "the model")
         self.model = model
         self._handle = _library.new_handle(_library.library().tt_engine_new, model._handle.number)
         self.parameters = Buffer(self, 0, (model.parameters,))
@@ -138,6 +155,7 @@ class Engine:
                losses: Buffer | None = None, loss_sum: Buffer | None = None, predictions: Buffer | None = None,
                training: bool = True) -> None:
         """Runs a window and keeps its tape. States are [rows, S], losses [steps, rows], loss_sum [1] is added to."""
+        _require_kind(window, Window, "the window")
         _library.check(_library.library().tt_engine_unroll(
             self._handle.number, window._handle.number, int(training), self._number(initial_state),
             self._number(final_state), self._number(losses), self._number(loss_sum), self._number(predictions)))
@@ -151,13 +169,22 @@ class Engine:
 
     def apply_update(self, rate: float, scale: float = 1.0, gradient: Buffer | None = None) -> None:
         """One step of the optimizer, with `scale` times the gradient."""
+        for name, value in (("rate", rate), ("scale", scale)):
+            if not isinstance(value, (int, float, np.number)):
+                raise refuse("engine", f"{name} must be a number, got {value!r}")
         _library.check(_library.library().tt_engine_update(
-            self._handle.number, self._number(gradient or self.gradient), rate, scale))
+            self._handle.number, self._number(gradient or self.gradient), float(rate), float(scale)))
 
     def _number(self, buffer: Buffer | None) -> int:
         """Buffers are numbered by their engines, so that the number of another's would be a buffer here, too."""
         if buffer is None:
             return -1
-        if buffer._engine is not self:
+        _require_kind(buffer, Buffer, "a buffer")
+        if buffer._engine._handle is not self._handle:
             raise refuse("engine", f"{buffer!r} belongs to another engine")
         return buffer.number
+
+
+def _require_kind(value: Any, kind: type, what: str) -> None:
+    if not isinstance(value, kind):
+        raise refuse("engine", f"{what} must be a {kind.__name__}, got {value!r}")

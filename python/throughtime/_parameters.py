@@ -142,6 +142,8 @@ class Parameters(OfRiver):
             raise refuse(self._speaker, "standardise is for numbers, and here are none: X holds tokens, y labels")
         if self.dropout and self.layers == 1:
             warnings.warn(f"[{self._speaker}] dropout is between layers, so it does nothing for a single one", stacklevel=4)
+        if isinstance(getattr(self, "classes", None), (str, bytes)):
+            raise refuse(self._speaker, f"classes must be a list of labels, got {getattr(self, 'classes')!r}")
         for name in ("options", "weights"):
             if getattr(self, name) is not None and not isinstance(getattr(self, name), Mapping):
                 raise refuse(self._speaker, f"{name} must be a dict, got a {type(getattr(self, name)).__name__}")
@@ -227,9 +229,12 @@ class Parameters(OfRiver):
         return f"{name}({', '.join(changed)})"
 
     def _repr_html_(self) -> str:
+        return self._table(type(self).__name__)
+
+    def _table(self, title: str, more: Mapping[str, Any] = {}) -> str:
         rows = "".join(f"<tr><td>{name}</td><td>{html.escape(_shown(value))}</td></tr>"
-                       for name, value in self.get_params(deep=False).items())
-        return f"<table><tr><th>{type(self).__name__}</th><th>{self._state_text()}</th></tr>{rows}</table>"
+                       for name, value in {**self.get_params(deep=False), **more}.items())
+        return f"<table><tr><th>{title}</th><th>{self._state_text()}</th></tr>{rows}</table>"
 
     def _state_text(self) -> str:
         raise NotImplementedError

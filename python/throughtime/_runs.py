@@ -38,7 +38,7 @@ class Run:
     """A run directory: `metrics` over its iterations (or rows, of a stream), `result` once it has ended, `config`."""
 
     def __init__(self, path: Any) -> None:
-        self.path = pathlib.Path(path)
+        self.path = pathlib.Path(os.fsdecode(_library.path_of(path, "run")))
         if not (self.path / "config.toml").exists():
             raise refuse("run", f"{self.path} is no run directory: it has no config.toml")
 
@@ -98,7 +98,7 @@ def train(config: Any, callbacks: Sequence[Callback] = (), verbose: int = 0, **o
     listener = Listener(callbacks, verbose)
     assignments = "\n".join(assignments_of(options, "train"))
     with listener:
-        directory = _library.text(_library.library().tt_train, os.fsencode(os.fspath(config)), assignments.encode(),
+        directory = _library.text(_library.library().tt_train, _library.path_of(config, "train"), assignments.encode(),
                                   listener.function, None)
     listener.raise_error()
     return Run(directory)
@@ -119,6 +119,8 @@ class Diagnosis:
 
     def truncation(self, bias: float = 0.1) -> int | None:
         """The shortest truncation whose estimated relative bias is at most that; None: none of those looked at."""
+        if not isinstance(bias, (int, float, np.number)) or not bias >= 0:
+            raise refuse("diagnose", f"bias must be a number of at least 0, got {bias!r}")
         good = self.lengths[self.bias <= bias]
         return int(good[0]) if good.size else None
 
@@ -129,6 +131,12 @@ class Diagnosis:
     def __repr__(self) -> str:
         return f"Diagnosis(beta={self.beta}, truncation for a bias of 0.1: {self.truncation(0.1)})"
 
+    def _repr_html_(self) -> str:
+        found = {bias: self.truncation(bias) for bias in (0.3, 0.1, 0.03, 0.01)}
+        rows = "".join(f"<tr><td>{bias:g}</td><td>{'above ' + str(self.lengths[-1]) if steps is None else steps}</td></tr>"
+                       for bias, steps in found.items())
+        return f"<table><tr><th>relative bias</th><th>truncation in steps</th></tr>{rows}</table>"
+
 
 def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1, burn_in: int = -1) -> Diagnosis:
     """How far back the gradients of a fitted model reach on that data (docs/diagnose.md): at `positions` random places, up
@@ -136,6 +144,11 @@ def diagnose(model: Any, X: Any, y: Any, positions: int = -1, lags: int = -1, bu
     nothing, batch places, lags up to 100 or what a sequence has, 20 steps of burn-in."""
     if not isinstance(model, Estimator):
         raise refuse("diagnose", f"the model must be a Regressor or a Classifier, got a {type(model).__name__}")
+    with model._turn():
+        return _diagnose(model, X, y, positions, lags, burn_in)
+
+
+def _diagnose(model: Estimator, X: Any, y: Any, positions: int, lags: int, burn_in: int) -> Diagnosis:
     model._require_fitted()
     model._check_scales()
     asked = [whole(value, "diagnose", name, -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import struct
 from typing import Any, Mapping
@@ -10,6 +11,7 @@ from typing import Any, Mapping
 import numpy as np
 
 from ._arrays import Array, refuse
+from ._library import path_of
 
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
           "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?"}
@@ -25,7 +27,7 @@ def weights_alone(arrays: Mapping[Any, Any]) -> dict[Any, Any]:
 def read_safetensors(path: Any) -> dict[str, Array]:
     """The weights of a safetensors file by their names, for `load_state_dict` and the parameter `weights`. BF16 becomes
     float32, which has all its numbers. A file of ours holds more than weights, which `load` reads."""
-    content = pathlib.Path(path).read_bytes()
+    content = pathlib.Path(os.fsdecode(path_of(path, "safetensors"))).read_bytes()
     try:
         size = struct.unpack("<Q", content[:_LENGTH])[0]
         if size > len(content) - _LENGTH:

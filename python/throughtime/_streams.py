@@ -13,6 +13,7 @@ from . import _library
 from ._arrays import (Array, StepBuffer, address, array_of, as_array, as_row, names_array, names_of, numbers, refuse,
                       tokens_of, whole)
 from ._estimator import Estimator
+from ._turns import in_turn
 
 _ROWS_OF_A_CALL = 50_000  # between them Ctrl-C is heard
 _MOST_WAITING = 10_000  # rows of a stream whose answers are not known: memory stays constant
@@ -74,6 +75,7 @@ class StreamEstimator(Estimator):
         # Columns that have no names are called by their numbers.
         self._names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
 
+    @in_turn
     def set_params(self, **params: Any) -> Any:
         """Also parts of a method or an optimizer: learner__alpha=0.5. A stream takes it up with its next row, and begins
         there with the zero state."""
@@ -160,8 +162,8 @@ class StreamEstimator(Estimator):
                 return self._put(row)
             x = as_array(x)
         if x.size != buffer.width or x.ndim > 1:
-            raise refuse(self._speaker, f"a row must have {buffer.width} number{'s' if buffer.width != 1 else ''}, "
-                         f"got an array of shape {x.shape}")
+            what = f"an array of shape {x.shape}" if x.ndim else repr(x.item())
+            raise refuse(self._speaker, f"a row must have {buffer.width} number{'s' if buffer.width != 1 else ''}, got {what}")
         self._fill(buffer, x, "a row must hold numbers")
         return -1
 
@@ -173,10 +175,14 @@ class StreamEstimator(Estimator):
         return whole(x, self._speaker, "a token", -2**31)
 
     def _fill(self, buffer: StepBuffer, values: Any, what: str) -> None:
+        array = np.asarray(values)
         try:
-            if np.iscomplexobj(values):
-                raise TypeError("complex numbers are not known here")
-            buffer.array[:] = values
+            if array.dtype.kind == "O":  # numbers of Python, such as a Decimal; texts and dates are none
+                buffer.numbers[:] = array.ravel().tolist()
+            elif array.dtype.kind in "fiub":
+                buffer.array[:] = array
+            else:
+                raise TypeError("no numbers")
         except (TypeError, ValueError, OverflowError) as error:
             raise refuse(self._speaker, f"{what}, got {values!r}") from error
 
@@ -236,13 +242,15 @@ class StreamEstimator(Estimator):
 
     def learn_one(self, x: Any, y: Any, stream: Any = None) -> Any:
         """Learns from one row, after those before it. y None: the answer is not known, and the state moves on."""
-        self._observe(x, y, stream)
+        with self._turn():
+            self._observe(x, y, stream)
         return self
 
     def observe(self, x: Any, y: Any, stream: Any = None) -> Any:
         """The prediction for x, then learns from (x, y): predict_one and learn_one in one call."""
-        self._observe(x, y, stream)
-        return self._answer()
+        with self._turn():
+            self._observe(x, y, stream)
+            return self._answer()
 
     def learn_many(self, X: Any, y: Any, stream: Any = None) -> Any:
         """learn_one for the rows of X, in one call. Ctrl-C ends it between rows; what was learnt is kept."""
@@ -251,7 +259,7 @@ class StreamEstimator(Estimator):
 
     def observe_many(self, X: Any, y: Any, stream: Any = None) -> Any:
         """observe for the rows of X [rows, features], in one call. y None: nobody knows the answers."""
-        with self._first_row():
+        with self._turn(), self._first_row():
             return self._observe_rows(X, y, stream)
 
     def _observe_rows(self, X: Any, y: Any, stream: Any) -> Any:
@@ -264,6 +272,7 @@ class StreamEstimator(Estimator):
             answers = None if y is None else np.atleast_1d(array_of(y, self._speaker, "y"))
             self._begin(dict(zip(names, rows[0])) if names else rows[0], None if answers is None else answers[0])
         self._check_names(names)
+        self._check_target_names(names_of(y))
         x = self._rows(rows)
         target = None if y is None else self._encode_all([array_of(y, self._speaker, "y")], False)[0]
         if target is not None and len(target) != len(x):
@@ -301,6 +310,7 @@ class StreamEstimator(Estimator):
             raise refuse(self._speaker, f"X must be [rows, {self.n_features_in_}], got shape {x.shape}")
         return x
 
+    @in_turn
     def _forecast(self, rows: Array) -> Array:
         """Answers [rows, outputs], each of which is the beginning of the row after it."""
         self._settle()
@@ -315,6 +325,7 @@ class StreamEstimator(Estimator):
 
     # ------------------------------------------------------------ answers that come late
 
+    @in_turn
     def ask(self, x: Any, stream: Any = None) -> Any:
         """The prediction for a row whose answer comes later: the state moves on, the row waits for `tell`."""
         self._require_fitted()
@@ -333,6 +344,7 @@ class StreamEstimator(Estimator):
         self._waiting.setdefault(stream, collections.deque()).append((buffers.x.array.copy(), token))
         return self._answer()
 
+    @in_turn
     def tell(self, y: Any, stream: Any = None) -> Any:
         """The answer to the oldest row of the stream that waits for one."""
         if self._is_fitted():
@@ -354,6 +366,7 @@ class StreamEstimator(Estimator):
 
     # ------------------------------------------------------------ ends
 
+    @in_turn
     def reset(self, stream: Any = None) -> Any:
         """The stream ends: its next row begins another one, from the zero state. The weights stay."""
         if self._is_fitted() and self._live and self._known_slot(stream) is not None:

@@ -201,6 +201,9 @@ def _check_writable(parameters: Mapping[str, Any]) -> None:
     import torch
 
     for name, parameter in parameters.items():
+        if parameter.is_inference() and not torch.is_inference_mode_enabled():
+            raise refuse("torch", f"'{name}' of the module was made in inference mode, where alone it can be written to; "
+                         "make the module outside of it")
         if parameter.dtype not in (torch.float32, torch.float64):
             raise refuse("torch", f"'{name}' of the module is {parameter.dtype}, which would round the weights; make it "
                          "float() first, and small again afterwards")

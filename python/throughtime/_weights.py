@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import pathlib
@@ -13,9 +14,10 @@ import numpy as np
 from . import _library
 from ._arrays import Array, address, as_array, refuse
 from ._safetensors import weights_alone
+from ._turns import Turns, in_turn
 
 
-class Weights:
+class Weights(Turns):
     """What an estimator has beside `fit`: it owns a model, and says whether it is fitted."""
 
     _speaker = "throughtime"
@@ -44,6 +46,7 @@ class Weights:
 
     # ------------------------------------------------------------ weights
 
+    @in_turn
     def state_dict(self) -> dict[str, Array]:
         """The weights by PyTorch's names and in its layouts."""
         description = self._describe()
@@ -57,6 +60,7 @@ class Weights:
             result[block["name"]] = narrow if (narrow == part).all() else part.copy()
         return result
 
+    @in_turn
     def load_state_dict(self, state: Mapping[str, Any]) -> Any:
         """Puts weights in the place of the model's; all of them, by their names. Streams end."""
         description = self._describe()
@@ -121,24 +125,28 @@ class Weights:
         blob = pickle.dumps((params, state, self._live))
         return {"class": type(self).__name__, "state": base64.b64encode(blob).decode()}
 
+    @in_turn
     def save(self, path: Any) -> None:
         """Writes a safetensors file: the weights by their names, and all that `load` needs to go on, a stream included.
         It has the weights as they are; those that `fit` began with, the parameter `weights`, are None when it is loaded.
         Like a pickle it may only be loaded from those whom you trust."""
         self._require_fitted()
-        _library.check(_library.library().tt_model_save(self._model.number, os.fsencode(os.fspath(path)),
+        _library.check(_library.library().tt_model_save(self._model.number, _library.path_of(path, "save"),
                                                         json.dumps(self._note()).encode()))
 
     @classmethod
     def load(cls, path: Any) -> Any:
         """What `save` wrote."""
-        model = _library.new_handle(_library.library().tt_model_load, os.fsencode(os.fspath(path)))
+        model = _library.new_handle(_library.library().tt_model_load, _library.path_of(path, "load"))
         note = _library.text(_library.library().tt_model_note, model.number)
         return _restored(cls, model, note, str(path))
 
+    @in_turn
     def __getstate__(self) -> dict[str, Any]:
         state = {name: value for name, value in vars(self).items() if name not in ("_model", "_buffers")}
         if self._is_fitted():
+            for name in ("_slots", "_waiting"):  # copy.copy would share them
+                state[name] = copy.deepcopy(state[name])
             with tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "model"
                 _library.check(_library.library().tt_model_save(self._model.number, os.fsencode(path), b""))

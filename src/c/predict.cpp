@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "c/data.h"
 #include "c/model.h"
@@ -146,6 +147,10 @@ int tt_model_predict(int64_t model, int64_t data, int32_t part, double* predicti
     if (count != static_cast<int64_t>(predictor.numbers()))
       refuse("c", "there are {} predictions, got room for {}", predictor.numbers(), count);
     predictor.run(require(predictions, "predictions"));
+    for (std::int64_t i = 0; i < count; ++i)
+      if (!std::isfinite(predictions[i]))
+        fail("predict", "prediction {} is {}: what was learnt has diverged, or an input is too large",
+             i / interface.outputs, predictions[i]);
   });
 }
 }

@@ -21,10 +21,10 @@ class Streams {
   explicit Streams(ModelObject& model) : model_(model), learner_(model.learner()) {}
 
   std::span<const double> look(int slot, const RawStep& step, bool further = false) {
-    return in_units(learner_.look(slot, scaled_input(step), further));
+    return in_units(finite(learner_.look(slot, scaled_input(step), further)));
   }
   std::span<const double> advance(int slot, const RawStep& step) {
-    return in_units(learner_.predict(slot, scaled_input(step)));
+    return in_units(finite(learner_.predict(slot, scaled_input(step))));
   }
   void learn(int slot, const RawStep& step) {
     check(slot, step);
@@ -41,7 +41,7 @@ class Streams {
   }
   /// Of a step that was checked. The answer is that of the scales before the row, so that looking first gives the same.
   std::span<const double> observe(int slot, const RawStep& step) {
-    if (!model_.scales) return learner_.observe(slot, scaled_input(step), scaled_target(step));
+    if (!model_.scales) return finite(learner_.observe(slot, scaled_input(step), scaled_target(step)));
     const std::span<const double> prediction = advance(slot, step);
     learn(slot, step);
     return prediction;
@@ -73,6 +73,17 @@ class Streams {
     if (!model_.scales || values.empty()) return {.values = values};
     for (std::size_t i = 0; i < values.size(); ++i) model_.targets[i] = model_.scales->targets.scaled(i, values[i]);
     return {.values = model_.targets};
+  }
+
+  /// A prediction that is no number is the first that a caller could see of weights that are none.
+  std::span<const double> finite(std::span<const double> prediction) const {
+    for (const double value : prediction)
+      if (!std::isfinite(value))
+        fail("online",
+             "the prediction is {}: what was learnt has diverged; begin anew with a lower optimizer.rate "
+             "(now {}) or clipping (optimizer.clip, now {})",
+             value, model_.config().optimizer.rate, model_.config().optimizer.clip.norm);
+    return prediction;
   }
 
   std::span<const double> in_units(std::span<const double> prediction) {

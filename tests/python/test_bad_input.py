@@ -1,5 +1,7 @@
 """What cannot be is a ValueError with a line that says who speaks; nothing ends the interpreter."""
 
+import datetime
+
 import numpy as np
 import pytest
 import throughtime as tt
@@ -76,6 +78,9 @@ def fitted():
     (np.ma.masked_greater(X, 1), "[regressor] X has masked entries"),
     (np.zeros((3, 5)), "[regressor] X has 5 features, but Regressor is expecting 2"),
     (np.zeros((3, 2), "datetime64[D]"), "[regressor] X must be numbers, got times"),
+    (np.array([["1", "2"]]), "[regressor] X must be numbers, got texts (<U1)"),
+    ([{"a": 1.0, "b": 2.0}], "[regressor] X must be"),
+    (np.array([[datetime.date(2020, 1, 1), 2.0]]), "[regressor] X must be numbers: float() argument must be"),
 ])
 def test_inputs(x, line):
     model = fitted()
@@ -114,6 +119,8 @@ def test_labels(labels, line):
     refused(line, lambda: model.partial_fit(X, labels))
     assert model.predict(X).shape == (60,)
     refused("[classifier] ", lambda: tt.Classifier(classes=[1, "a"]).fit(X, LABELS))
+    for work in (lambda each: each.fit(X, LABELS), lambda each: each.learn_one(X[0], 1)):
+        refused("[classifier] classes must be a list of labels, got '01'", lambda: work(tt.Classifier(classes="01")))
 
 
 @pytest.mark.parametrize("x, y, line", [
@@ -125,7 +132,17 @@ def test_labels(labels, line):
     ([1.0, 2.0], 1j, "[regressor] a target must hold numbers, got 1j"),
     ([1.0, 2.0], "a", "[regressor] a target must hold numbers, got 'a'"),
     ([1.0, 2.0], [1.0, 2.0], "[regressor] a target has 1 numbers, got 2"),
-    ([1.0, 2.0], {"u": 1.0}, "[regressor] a target must have the names None"),
+    ([1.0, 2.0], {"u": 1.0}, "[regressor] targets have no names here, got ['u']"),
+    (["1", "2"], 1.0, "[regressor] a row must hold numbers, got array(['1', '2']"),
+    (["1", 2.0, ], 1.0, "[regressor] a row must hold numbers"),
+    (np.array(["1", 2.0], dtype=object), 1.0, "[regressor] a row must hold numbers"),
+    (np.array([1, 2], "datetime64[D]"), 1.0, "[regressor] a row must hold numbers"),
+    ({1.0, 2.0}, 1.0, "[regressor] a row must have 2 numbers, got {1.0, 2.0}"),
+    ([1.0, 2.0], "1.0", "[regressor] a target must hold numbers, got '1.0'"),
+    ([1.0, 2.0], np.datetime64(3, "D"), "[regressor] a target must hold numbers"),
+    ([1.0, 2.0], datetime.date(2020, 1, 1), "[regressor] a target must hold numbers"),
+    ([1.0, 2.0], 10**400, "[regressor] a target must hold numbers"),
+    ([1.0, 2.0], 1e300, "[online] inputs and targets must be finite numbers"),
 ])
 def test_rows(x, y, line):
     model = tt.Regressor(hidden=2).learn_one([0.0, 1.0], 1.0)
@@ -163,6 +180,26 @@ def test_forecasters_and_windows():
     refused("[c] rows must be between 1", lambda: tt.Window(X[None], Y[None], 1, []))
     refused("[c] a buffer must have at least 1 number", lambda: tt.Engine(tt.Model(1, 1, hidden=2)).buffer(0))
     refused("[engine] a buffer of 1000000000000 numbers", lambda: tt.Engine(tt.Model(1, 1, hidden=2)).buffer(10**12))
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", b"", 3, None, True, ["a"]])
+def test_paths_that_are_none(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    calls = {"save": fitted().save, "load": tt.Regressor.load, "run": tt.Run, "train": tt.train,
+             "safetensors": tt.read_safetensors}
+    if path is not None:
+        calls["regressor"] = lambda each: fitted().fit(X, Y, directory=each)
+    for speaker, call in calls.items():
+        what = "directory" if speaker == "regressor" else "the path"
+        refused(f"[{speaker}] {what} must name a file or a folder, got {path!r}", lambda: call(path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bias_is_a_number():
+    found = tt.diagnose(fitted(), X, Y, burn_in=0)
+    assert found.truncation(np.float32(1e9)) == found.lengths[0] and found.truncation(0) in (None, *found.lengths)
+    for bias in (-1, float("nan"), "a", None):
+        refused(f"[diagnose] bias must be a number of at least 0, got {bias!r}", lambda: found.truncation(bias))
 
 
 def test_what_is_not_fitted_and_files_that_are_none(tmp_path):

@@ -85,6 +85,12 @@ def test_tables_for_a_notebook(sine):
     assert f"{sum(value.size for value in model.state_dict().values()):,} weights" in page
     assert "<td>learner</td><td>FPTT(window_length=5)</td>" in page
     assert "<td>train_loss</td>" in model.history_._repr_html_()
+    found = tt.diagnose(model, *sine)
+    assert f"<td>0.1</td><td>{found.truncation(0.1)}</td>" in found._repr_html_()
+    forecaster = tt.Forecaster(hidden=3, ignore=["month"])
+    assert "<th>Forecaster</th><th>not fitted yet</th>" in forecaster._repr_html_()
+    assert "<td>ignore</td><td>[&#x27;month&#x27;]</td>" in forecaster._repr_html_()
+    assert "<th>Forecaster</th><th>76 weights</th>" in forecaster.learn_one(1.0).learn_one(2.0)._repr_html_()
 
 
 def test_text_in_a_table_is_no_markup(sine):

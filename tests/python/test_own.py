@@ -1,5 +1,8 @@
+import copy
+import gc
 import importlib.util
 import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -104,6 +107,48 @@ def test_what_cannot_be_is_refused():
         tt.Window(X, y, 5, start=[0, 0], sequence=[0, 1])
     with pytest.raises(ValueError):
         tt.Window(X, y, 4, start=[0, 0], sequence=[0, 2])
+
+
+@pytest.mark.parametrize("work, line", [
+    (lambda e, w: tt.Engine(3), "[engine] the model must be a Model, got 3"),
+    (lambda e, w: tt.Engine(tt.Regressor()), "[engine] the model must be a Model, got Regressor()"),
+    (lambda e, w: e.unroll(None), "[engine] the window must be a Window, got None"),
+    (lambda e, w: e.unroll(w, loss_sum=2), "[engine] a buffer must be a Buffer, got 2"),
+    (lambda e, w: e.apply_update("a"), "[engine] rate must be a number, got 'a'"),
+    (lambda e, w: e.apply_update(0.1, scale=None), "[engine] scale must be a number, got None"),
+    (lambda e, w: setattr(e.parameters, "value", "a"), "[engine] the numbers of <Buffer 0: "),
+    (lambda e, w: setattr(e.parameters, "value", [1.0, 2.0]), "[engine] the numbers of <Buffer 0: "),
+    (lambda e, w: tt.Model(1, 1, optimizer=3), "[model] optimizer must be an optimizer such as Adam(), got 3"),
+    (lambda e, w: tt.Model(1, 1, optimizer=tt.FPTT(windows=2)), "[model] optimizer must be an optimizer such as Adam()"),
+    (lambda e, w: tt.Window(None, None, 1, [0]), "[window] X and y must be lists or arrays of sequences"),
+    (lambda e, w: tt.Window("ab", "ab", 1, [0]), "[window] X and y must be lists or arrays of sequences"),
+    (lambda e, w: tt.Window([[[1.0]]], [[1.0]], 1, 0), "[window] start must be a list with an entry for each row, got 0"),
+    (lambda e, w: tt.Window([[[1.0]]], [[1.0]], 1, [0], sequence=0), "[window] sequence must be a list with an entry"),
+    (lambda e, w: tt.Window([[[1.0]]], [[1.0]], 1, [0], weight="a"), "[window] weight must be numbers, got texts"),
+    (lambda e, w: tt.Window([[[1.0]]], [[1.0]], 1, [0], reset="a"), "[window] reset must be numbers, got texts"),
+])
+def test_what_is_of_another_kind_is_refused_by_name(work, line):
+    _, engine, X, y = small()
+    window = tt.Window(X, y, 4, start=[0, 0], sequence=[0, 1])
+    with pytest.raises(ValueError) as error:
+        work(engine, window)
+    assert str(error.value).startswith(line)
+
+
+def test_a_model_is_no_number_to_copy():
+    """A copy with the same handle would end what the first one stands for."""
+    _, engine, X, y = small()
+    window = tt.Window(X, y, 4, start=[0, 0], sequence=[0, 1])
+    for each in (engine, engine.model, window, engine.parameters):
+        for work in (pickle.dumps, copy.deepcopy):
+            with pytest.raises(TypeError, match=r"^\[throughtime\] models, engines and windows of own methods cannot be pickled"):
+                work(each)
+    other = copy.copy(engine)  # the same one by another name
+    del engine
+    gc.collect()
+    other.unroll(window)
+    other.pull_back()
+    assert np.isfinite(other.gradient.value).all()
 
 
 def test_the_example_of_a_stream_of_rows(tmp_path, capsys, monkeypatch):

@@ -17,7 +17,7 @@ def tags_class(name, *required, **defaults):
 
 TargetTags = tags_class("TargetTags", "required", one_d_labels=False, two_d_labels=False, positive_only=False,
                         multi_output=False, single_output=True)
-InputTags = tags_class("InputTags", two_d_array=True, sparse=False, pairwise=False, allow_nan=False)
+InputTags = tags_class("InputTags", two_d_array=True, three_d_array=False, sparse=False, pairwise=False, allow_nan=False)
 ClassifierTags = tags_class("ClassifierTags", poor_score=False, multi_class=True, multi_label=False)
 RegressorTags = tags_class("RegressorTags", poor_score=False)
 Tags = tags_class("Tags", "estimator_type", "target_tags", transformer_tags=None, classifier_tags=None, regressor_tags=None,
@@ -46,6 +46,9 @@ def test_estimators_say_what_they_are(kind, estimator):
     assert (tags.regressor_tags is not None) == (kind == "regressor")
     assert (tags.classifier_tags is not None) == (kind == "classifier")
     assert tags.requires_fit and not tags.no_validation and not tags._skip_test
+    # A handful of rows teaches a network little: no check may ask for a good score.
+    assert (tags.regressor_tags or tags.classifier_tags).poor_score
+    assert tags.input_tags.two_d_array and tags.input_tags.three_d_array
     # Searches and pipelines cut rows by these, and refuse NaN and sparse matrices.
     assert not tags.input_tags.pairwise and not tags.input_tags.sparse and not tags.input_tags.allow_nan
 

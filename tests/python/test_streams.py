@@ -1,4 +1,5 @@
 import abc
+import copy
 import inspect
 import os
 import pathlib
@@ -10,7 +11,7 @@ import types
 import numpy as np
 import pytest
 import throughtime as tt
-from streams_support import rows, small
+from streams_support import rows, small, weights_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -68,16 +69,38 @@ def test_it_learns_and_goes_on_where_fit_ended():
     assert fitted.predict_one(x[1]) == state  # predict leaves the stream alone
 
 
-def test_pickled_mid_stream_goes_on_bit_for_bit(tmp_path):
-    x, y = rows(60)
-    model = small(standardise=True, streams=2)
-    for i in range(30):
-        model.learn_one(x[i], y[i], stream="ab"[i % 2])
+OF_STREAMS = [tt.TBPTT(preset="original", truncation=3), tt.TBPTT(preset="paper", truncation=4),
+              tt.AdaptiveTBPTT(truncation=3, longest=6, lags=8, burn_in=2, positions=4, estimate_every=7),
+              tt.FPTT(window_length=4), tt.FPP(steps=3), tt.SlidingTBPTT(steps=3)]
+
+
+@pytest.mark.parametrize("learner", OF_STREAMS, ids=repr)
+@pytest.mark.parametrize("streams", [1, 2])
+def test_pickled_mid_stream_goes_on_bit_for_bit(learner, streams, tmp_path):
+    x, y = rows(100)
+    model = small(standardise=True, streams=streams, learner=learner, optimizer=tt.Adam(rate=0.01))
+    for i in range(51):
+        model.learn_one(x[i], y[i], stream="ab"[i % streams])
     model.save(tmp_path / "model")
-    others = [pickle.loads(pickle.dumps(model)), tt.Regressor.load(tmp_path / "model")]
-    for i in range(30, 60):
-        answers = [each.observe(x[i], y[i], stream="ab"[i % 2]) for each in [model, *others]]
-        assert answers[0] == answers[1] == answers[2]
+    others = [pickle.loads(pickle.dumps(model)), tt.Regressor.load(tmp_path / "model"), copy.deepcopy(model)]
+    before = weights_of(model)
+    for i in range(51, 100):
+        answers = [each.observe(x[i], y[i], stream="ab"[i % streams]) for each in [model, *others]]
+        assert answers == [answers[0]] * 4
+    assert all((weights_of(model) == weights_of(each)).all() for each in others) and (weights_of(model) != before).any()
+
+
+@pytest.mark.parametrize("learner", OF_STREAMS, ids=repr)
+def test_looking_moves_nothing_whatever_the_method(learner):
+    x, y = rows(80)
+    looked, many = small(learner=learner), small(learner=learner)
+    answers = []
+    for i, (a, b) in enumerate(zip(x, y)):
+        for _ in range(i % 3):
+            looked.predict_one(x[0])
+            looked.predict_one(a)
+        answers.append(looked.observe(a, b))
+    assert (many.observe_many(x, y) == answers).all() and (weights_of(looked) == weights_of(many)).all()
 
 
 def test_a_loaded_classifier_and_rows_that_wait_go_on(tmp_path):
@@ -159,6 +182,37 @@ def test_targets_may_be_arrays_or_dicts():
     model = small()
     model.learn_one([1.0], np.array([1.0, 2.0]))
     assert model.predict_one([1.0]).shape == (2,)
+
+
+def test_targets_with_names_are_known_by_them():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    x, _ = rows(20)
+    targets = [{"u": float(a), "v": float(b)} for a, b in x]
+    table = pandas.DataFrame(targets)
+    by_dict, by_row = small(), small()
+    for i, (row, target) in enumerate(zip(x, targets)):
+        by_dict.learn_one(row, target)
+        by_row.learn_one(row, table[["v", "u"]].iloc[i] if i else target)
+    assert by_dict.predict_one(x[0]) == by_row.predict_one(x[0])
+    assert (by_dict.observe_many(x, table) == by_row.observe_many(x, table.to_numpy())).all()
+    with pytest.raises(ValueError, match=r"^\[regressor\] y must have the columns \['u', 'v'\] in that order, got \['v', 'u'\]"):
+        by_dict.learn_many(x, table[["v", "u"]])
+    assert small().learn_one(x[0], table.iloc[0]).predict_one(x[0]).keys() == {"u", "v"}
+
+
+@pytest.mark.parametrize("standardise", [False, True])
+def test_a_stream_that_diverges_says_so(standardise):
+    x, y = rows(200)
+    model = small(optimizer=tt.SGD(rate=1e30), standardise=standardise).learn_one(x[0], y[0])
+    for work in (lambda: model.learn_many(x, y), lambda: model.observe(x[0], y[0]), lambda: model.predict_one(x[0]),
+                 lambda: model.learn_one(x[0], y[0]), lambda: model.observe_many(x, None), lambda: model.ask(x[0])):
+        with pytest.raises(RuntimeError, match=r"^\[online\] the prediction is -?(nan|inf): what was learnt has diverged; begin "
+                           r"anew with a lower optimizer.rate \(now 1e\+30\) or clipping \(optimizer.clip, now 0\)"):
+            work()
+    with pytest.raises(RuntimeError, match=r"^\[predict\] prediction 0 is -?(nan|inf): what was learnt has diverged"):
+        model.predict(x)
+    model.set_params(optimizer__rate=0.01).fit(x, y)
+    assert np.isfinite(model.observe(x[0], y[0]))
 
 
 def test_classes_of_a_stream():
@@ -273,11 +327,18 @@ def test_memory_is_flat():
     for i in range(2000):
         model.observe(x[i], y[i])
     model.learn_many(x, y)
+    named = [{"a": a, "b": b} for a, b in x[:2000].tolist()]
+    by_names = small(hidden=2).learn_one(named[0], 1.0)
+    for row in named:
+        by_names.learn_one(row, by_names.predict_one(row))
     before = resident_kilobytes()
     for _ in range(48):  # a million rows
         model.learn_many(x, y)
     for i in range(20000):
         model.observe(x[i], y[i])
+    for _ in range(20):
+        for row in named:
+            by_names.learn_one(row, by_names.predict_one(row))
     assert resident_kilobytes() - before < 2048
     assert model.stream_memory_ > 0 and model.updates_ > 900_000
 

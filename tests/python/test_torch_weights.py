@@ -57,6 +57,8 @@ def test_an_embedding_and_a_tied_head_go_back(tied, into_tied):
     (lambda: (modules("LSTM", 2, 3, 4, 2)[0], torch.nn.Linear(4, 2, device="meta"), None),
      "'head.weight' is on the device meta, which has no numbers"),
     (lambda: (modules("LSTM", 2, 3, 4, 2)[0], expanded(torch.nn.Linear(4, 2)), None), "several numbers in one place"),
+    (lambda: (modules("LSTM", 2, 3, 4, 2)[0], of_inference(torch.nn.Linear, 4, 2), None),
+     "'head.weight' of the module was made in inference mode"),
 ])
 def test_all_of_a_model_is_written_or_nothing(make, line):
     model = tt.from_torch(*modules("LSTM", 2, 3, 4, 2, seed=8))
@@ -68,6 +70,11 @@ def test_all_of_a_model_is_written_or_nothing(make, line):
     for module, numbers in zip(given, before):
         if next(module.parameters()).device.type != "meta":
             assert same_numbers(module, numbers)
+
+
+def of_inference(make, *sizes):
+    with torch.inference_mode():
+        return make(*sizes)
 
 
 def expanded(head):

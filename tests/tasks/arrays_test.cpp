@@ -222,7 +222,7 @@ TEST(Arrays, RefusesWhatCannotBe) {
   data.parts[0].weights = {negative};
   refused(data, "[arrays] sequence 0 of the train part: a weight must be finite and at least 0, got -1 at step 1");
   data.parts[0].weights = {zero};
-  refused(data, "[arrays] every weight of the train part is 0");
+  refused(data, "[arrays] every weight of the train part is zero");
   data.parts[0].weights = {missing};
   refused(data, "[arrays] sequence 0 of the train part must have 3 weights, got 1");
   data.parts[0].weights = {zero, zero};

@@ -319,7 +319,7 @@ void validate_part(const ArrayData& data, Split split) {
     const std::size_t first = data.one_target && !weights.empty() ? weights.size() - 1 : 0;
     sum = std::accumulate(weights.begin() + static_cast<std::ptrdiff_t>(first), weights.end(), sum);
   }
-  if (!part.weights.empty() && !(sum > 0)) refuse(speaker, "every weight of the {} part is 0", name);
+  if (!part.weights.empty() && !(sum > 0)) refuse(speaker, "every weight of the {} part is zero", name);
 }
 
 }  // namespace
