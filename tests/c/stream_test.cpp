@@ -3,11 +3,7 @@
 namespace throughtime {
 namespace {
 
-using testing::last_error;
-using testing::new_model;
-using testing::new_recording;
-using testing::Sine;
-using testing::small_options;
+using namespace testing;  // ours
 
 TEST(CStream, LooksWithoutMovingAndObserveIsThePair) {
   const Sine sine(100);

@@ -1,7 +1,9 @@
 """Several threads, and several objects, with one model."""
 
 import copy
+import os
 import pickle
+import signal
 import threading
 
 import numpy as np
@@ -77,6 +79,33 @@ def test_other_calls_wait_for_a_fit():
     with pytest.raises(ValueError, match=r"^\[c\] this model is at work in another call"):
         model.fit(x, y, callbacks=[lambda event: model.predict(x)])
     assert np.isfinite(model.observe(x[0], y[0]))
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_fork_does_not_wait_for_a_thread_that_it_has_not():
+    x, y = rows(400)
+    model, begun, forked = small(threads=1).fit(x, y), threading.Event(), threading.Event()
+
+    def hold(event):
+        begun.set()
+        forked.wait(60)
+        return True
+
+    fit = threading.Thread(target=lambda: model.fit(x, y, callbacks=[hold]))
+    fit.start()
+    assert begun.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends it, where it waits
+        try:
+            model.predict(x)
+        except ValueError as error:  # the model itself is at work, for ever; a line says so
+            os._exit(0 if "at work in another call" in str(error) else 1)
+        os._exit(2)
+    forked.set()
+    assert os.waitpid(child, 0)[1] == 0
+    fit.join()
+    assert model.predict(x).shape == y.shape
 
 
 def test_a_copy_has_streams_of_its_own():
