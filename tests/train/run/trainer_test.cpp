@@ -205,7 +205,7 @@ TEST(Trainer, RefusesRandomLengthsOfTooShortATextInOneLine) {
   config.task.text.length_varies = true;
   config.train.batch = 64;
   Observer silent;
-  EXPECT_REFUSED(Trainer(config).run(silent), "columns");
+  EXPECT_REFUSED(Trainer(config).run(silent), "too few to read 64 rows side by side");
 }
 
 TEST(Trainer, ScalesTheRateByLengthForEveryMethod) {
