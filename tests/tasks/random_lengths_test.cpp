@@ -88,6 +88,8 @@ TEST(TextOfRandomLengths, ShowsTheTextOfEveryColumnOnceInEachEpoch) {
   config.length_cap = 9;
   const auto task = make_task(config, 4);
   config.length_varies = false;
+  EXPECT_REFUSED(make_task(config, 4), "task.text.length_cap = 9 is read with task.text.length_varies = true only");
+  config.length_cap = TextConfig().length_cap;
   const auto plain = make_task(config, 4);
   EXPECT_EQ(task->steps(), 21);
   EXPECT_EQ(task->usual_steps(), 12);

@@ -78,6 +78,8 @@ class TextTask final : public ColumnTask {
       refuse("text", "task.text.published_metric is of words; task.text.unit is '{}'", name_of(config.unit));
     if (!config.splits.empty() && corpus_.paths.size() > 1)
       refuse("text", "task.text.splits cuts one file; here {} files are the parts", corpus_.paths.size());
+    if (!config.length_varies && config.length_cap != TextConfig().length_cap)
+      refuse("text", "task.text.length_cap = {} is read with task.text.length_varies = true only", config.length_cap);
     require_range("text", "task.text.minimum_count", config.minimum_count, 0, 1'000'000'000);
     corpus_.options.minimum_count = elements(config.minimum_count);
     if (config.minimum_count > 0)
