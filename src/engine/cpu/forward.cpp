@@ -164,11 +164,11 @@ class SliceUnroll {
         const auto [first, last] = part.of(static_cast<int>(slice_.layers[k].hidden), kPanel);
         unroll_row(context_, slice_, k, 1, slot, saved, keeps_, false, {first, last});
       });
-    const int rounds = context_.model.layers()[k].cell->shape.late_rows > 0 ? 2 : 1;
+    const int rounds = LayerStep::rounds(context_.model.layers()[k].cell->shape);
     for (int round = 0; round < rounds; ++round)
       crew_.share(parts_of(k), [&](Part part) {
         const auto [first, last] = part.of(parts_of(k));
-        LayerStep(context_, slice_, slice_.all(), k).run_panels(slot, saved, first, last, round == 1);
+        LayerStep(context_, slice_, slice_.all(), k).run_panels(slot, saved, first, last, round);
       });
   }
 

@@ -31,20 +31,23 @@ class LayerStep {
       step_prepared(at);
     } else {
       step_early(at, 0, packed_.input.panels());
-      if (layer_.cell->shape.late_rows > 0) step_late(at, 0, packed_.input.panels());
+      for (int p = 0; layer_.cell->shape.late_rows > 0 && p < packed_.input.panels(); ++p) {
+        multiply_late(at, p, p + 1);
+        complete(at, p, p + 1);
+      }
     }
     if (holds_rows(window, slice_, rows_, step_number))
       keep_held_states(context_, window, slice_, rows_, index_, step_number, slot);
   }
 
-  /// The same for panels [first, last) alone, where no row is reset or held. A cell with late rows has two rounds: the
-  /// second needs what the first made of all panels.
-  void run_panels(int slot, int saved_slot, int first, int last, bool late) {
+  /// The same for panels [first, last) alone, where no row is reset or held. A cell with late rows has three rounds:
+  /// the late products need the gated states of all panels, which are written again when the step is completed.
+  static int rounds(const CellShape& shape) { return shape.late_rows > 0 ? 3 : 1; }
+  void run_panels(int slot, int saved_slot, int first, int last, int round) {
     const Places at = places(slot, saved_slot);
-    if (late)
-      step_late(at, first, last);
-    else
-      step_early(at, first, last);
+    if (round == 0) return step_early(at, first, last);
+    if (round == 1) return multiply_late(at, first, last);
+    complete(at, first, last);
   }
 
  private:
@@ -119,14 +122,17 @@ class LayerStep {
     }
   }
 
-  void step_late(const Places& at, int first, int last) {
+  void multiply_late(const Places& at, int first, int last) {
+    const float* gated = at.saved + layer_.cell->shape.gated * tape_.saved_plane;
+    for (int p = first; p < last; ++p) late_sums(p, gated);
+  }
+
+  void complete(const Places& at, int first, int last) {
     PointwiseForward<float> call;
     start(call);
     call.state_plane = at.state_plane;
-    const float* gated = at.saved + layer_.cell->shape.gated * tape_.saved_plane;
     for (int p = first; p < last; ++p) {
       aim(call, p, at.state, at.next, at.saved);
-      late_sums(p, gated);
       kernels_.forward(call);
     }
   }
