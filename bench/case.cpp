@@ -101,4 +101,12 @@ std::vector<std::string> default_cases() {
           "tprop-gru-b32-h100-t20-v10000"};
 }
 
+std::vector<std::string> thread_cases() {
+  return {"bptt-lstm-b128-h128-t200",        "bptt-gru-b128-h128-t200",      "bptt-rnn-b128-h128-t200",
+          "bptt-lstm-b512-h128-t200",        "bptt-lstm-b32-h256-t200",      "bptt-lstm-b32-h512-t200",
+          "bptt-lstm-b32-h1024-t200",        "bptt-lstm-b8-h256-t200",       "bptt-lstm-b8-h512-t200",
+          "bptt-gru-b8-h512-t200",           "bptt-rnn-b8-h512-t200",        "bptt-lstm-b1-h512-t200",
+          "windows-lstm-b128-h128-t200-k10", "fptt-lstm-b128-h128-t200-k10", "lm-lstm-b20-h256-t300-v10000"};
+}
+
 }  // namespace throughtime::bench

@@ -52,5 +52,8 @@ Case parse_case(const std::string& name);
 
 /// The cases that every report of the project shows.
 std::vector<std::string> default_cases();
+/// Those whose times by numbers of threads say how cores are used: many rows, few rows of wide layers, short windows, a
+/// large vocabulary.
+std::vector<std::string> thread_cases();
 
 }  // namespace throughtime::bench

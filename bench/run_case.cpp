@@ -156,7 +156,7 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const C
   const bool on_host = find_engine(engine.name).on_host;
   Subjects many(chosen, engine, measures);
   std::unique_ptr<Subjects> one;
-  if (on_host && engine.threads > 1)
+  if (measures.one_thread && on_host && engine.threads > 1)
     one = std::make_unique<Subjects>(chosen, EngineConfig{.name = engine.name}, measures);
   if (measures.describe_floor && many.floor()) fmt::print(stderr, "{}", many.floor()->description());
 
@@ -193,7 +193,7 @@ CaseResult run_case(const std::string& name, const EngineConfig& engine, const C
     if (result.time == TimeOf::wall) result.updates_per_second = 1000 * many.ours().updates() / run_ms;
     if (on_host) result.updates_per_cpu_second = cpu_rate(one ? one->ours() : many.ours(), run_ms);
   }
-  compare_ways(chosen, engine, measures.effort, result);
+  if (measures.ways) compare_ways(chosen, engine, measures.effort, result);
   return result;
 }
 

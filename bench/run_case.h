@@ -12,6 +12,8 @@ struct CaseMeasures {
   bool floor = true;
   bool describe_floor = false;  // its choices go to stderr
   bool onednn = false;          // where it has the case and the host computes
+  bool one_thread = true;       // ours and what stands beside it with one thread as well
+  bool ways = true;             // both ways of a single row
 };
 
 /// Ours and what stands beside it, with the engine's threads and with one where the host computes, all in turn.

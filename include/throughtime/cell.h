@@ -91,6 +91,7 @@ struct RowForward {
   int steps = 0;
   int inputs = 0, hidden = 0, units = 0;  // D, H, Hp
   int panel_units = 0;                    // units side by side in a panel of the weights; the last one may have fewer
+  int first_unit = 0, last_unit = 0;      // those that are stepped, whole panels; last_unit 0: all
   const CellOptions* options = nullptr;
   const float* input = nullptr;  // x: [steps][input_stride]
   std::size_t input_stride = 0;
@@ -109,6 +110,10 @@ struct RowBackward {
   int steps = 0;
   int hidden = 0, units = 0;  // H, Hp
   int panel_columns = 0;      // columns of a panel of the weights; the last one may have fewer
+  // What of the steps is done: for those units, whole panels of columns (last_unit 0: all), the cotangents of the gates
+  // with what enters before them, and what they send back through the recurrent weights.
+  int first_unit = 0, last_unit = 0;
+  bool gates = true, products = true;
   const CellOptions* options = nullptr;
   const float* weights = nullptr;  // [panel][recurrent_rows * Hp][its columns]
   const float* before = nullptr;   // as above

@@ -66,6 +66,7 @@ TEST(BenchCase, RecipesAreThoseOfTable5) {
 
 TEST(BenchCase, DefaultCasesParse) {
   for (const std::string& name : default_cases()) EXPECT_EQ(parse_case(name).name, name);
+  for (const std::string& name : thread_cases()) EXPECT_EQ(parse_case(name).name, name);
 }
 
 class BadBenchCase : public ::testing::TestWithParam<const char*> {};

@@ -21,6 +21,24 @@ TEST_F(Bench, RefusesWhatItCannotMeasure) {
   expect_refusal(run("bench --against onednn --interpreter python3"), "--interpreter is for --against torch");
 }
 
+TEST_F(Bench, ShowsATableByNumbersOfThreads) {
+  const Outcome outcome = run("bench --quick --thread-counts 1,3 --cases bptt-gru-b2-h2-t3,windows-lstm-b1-h2-t4-k2");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  for (const char* text : {"by threads", "bptt-gru-b2-h2-t3", "windows-lstm-b1-h2-t4-k2", "ours ms"})
+    EXPECT_NE(outcome.out.find(text), std::string::npos) << text << " is not in\n" << outcome.out;
+  const Outcome lines = run("bench --quick --thread-counts 1,3 --json --cases bptt-gru-b2-h2-t3");
+  ASSERT_EQ(lines_in(lines.out), 2u) << lines.out;
+  EXPECT_EQ(nlohmann::json::parse(lines.out.substr(0, lines.out.find('\n')))["threads"], 1);
+  EXPECT_EQ(nlohmann::json::parse(lines.out.substr(lines.out.find('\n') + 1))["threads"], 3);
+
+  expect_refusal(run("bench --thread-counts 0"), "--thread-counts must be");
+  expect_refusal(run("bench --thread-counts 1,2 --threads 2"), "leave --threads out");
+  expect_refusal(run("bench --thread-counts 1,2 --map lstm"), "leave --map out");
+  expect_refusal(run("bench --thread-counts 1,2 --time cpu"), "leave --time out");
+  expect_refusal(run("bench --thread-counts 1,2 --cases batch-add"), "takes cases of training");
+  expect_refusal(run("bench --thread-counts 1,2 --costs"), "leave --thread-counts out");
+}
+
 TEST_F(Bench, MeasuresOnednnInTurnWithOurs) {
   const Outcome outcome = run(
       "bench --quick --threads 1 --time cpu --against onednn --json --cases bptt-gru-b1-h2-t3,fptt-lstm-b1-h2-t3-k1");

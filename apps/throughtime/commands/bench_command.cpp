@@ -36,6 +36,7 @@ struct BenchOptions {
   std::vector<std::string> cases;      // empty: all
   std::vector<std::string> map_cells;  // their map instead
   std::vector<std::string> against;    // names of rivals
+  std::vector<int> thread_counts;      // a table by numbers of threads instead
   std::string time = std::string(name_of(bench::TimeOf::wall));
   bool json = false;
   bool python = false;
@@ -85,13 +86,14 @@ bool onednn_to_ask(const BenchOptions& options) {
   return version.has_value();
 }
 
-/// Fills in the peer's times.
-void add_peer(const BenchOptions& options, const bench::PeerDescription& description, bench::CaseResult& result) {
+/// Fills in the peer's times, at the best of those numbers of threads.
+void add_peer(const BenchOptions& options, const bench::PeerDescription& description, const std::vector<int>& counts,
+              bench::CaseResult& result) {
   result.peer_blas = description.blas;
   bench::PeerConfig peer = options.peer;
   peer.on_device = !find_engine(options.engine.name).on_host;
   peer.cpu_time = time_of(options) == bench::TimeOf::cpu;
-  const std::vector<int> threads = peer.on_device ? std::vector{1} : bench::thread_counts(options.engine.threads);
+  const std::vector<int> threads = peer.on_device ? std::vector{1} : counts;
   for (bool tuned : {false, true}) {
     tell("{}: PyTorch {}\n", result.name, tuned ? "tuned" : "as it comes");
     (tuned ? result.tuned_peer : result.peer) =
@@ -200,6 +202,36 @@ std::string map_text(const BenchOptions& options, const std::vector<bench::CaseR
   return text;
 }
 
+/// For each case the times at each number of threads, of ours and of what stands beside it, one below the other.
+std::string thread_table_text(const BenchOptions& options, const std::vector<bench::CaseResult>& results) {
+  using Result = bench::CaseResult;
+  struct Line {
+    const char* name;
+    std::function<std::optional<double>(const Result&)> number;
+    bool time;
+  };
+  const std::vector<Line> lines = {
+      {"ours ms", [](const Result& result) { return std::optional(result.ours_ms); }, true},
+      {"floor ms", [](const Result& result) { return result.floor_ms; }, true},
+      {"ours / floor", [](const Result& result) { return result.floor_ratio; }, false},
+      {"oneDNN ms", [](const Result& result) { return result.onednn_ms; }, true},
+      {"oneDNN / ours", [](const Result& result) { return result.onednn_ratio; }, false},
+      {"PyTorch / ours", [](const Result& result) { return result.ratio(); }, false},
+      {"tuned / ours", [](const Result& result) { return result.tuned_ratio(); }, false}};
+  std::vector<Table::Column> titles = {{"case", false}, {"by threads", false}};
+  for (const int count : options.thread_counts) titles.push_back({fmt::format("{}", count)});
+  Table table(std::move(titles));
+  for (std::size_t first = 0; first < results.size(); first += options.thread_counts.size())
+    for (const Line& line : lines) {
+      if (!line.number(results[first])) continue;
+      std::vector<std::string> texts = {results[first].name, line.name};
+      for (std::size_t i = first; i < first + options.thread_counts.size(); ++i)
+        texts.push_back(line.time ? time_text(line.number(results[i])) : ratio_text(line.number(results[i])));
+      table.add_row(std::move(texts));
+    }
+  return table.text(style_of(STDOUT_FILENO));
+}
+
 /// What each method asks for to learn from one sequence, and the bytes of its tape against BPTT's.
 std::string costs_text() {
   Table table({{"method", false}, {"T"}, {"steps pulled back"}, {"gradients"}, {"updates"}, {"tape"}, {"of bptt's"}});
@@ -224,6 +256,12 @@ void check(const BenchOptions& options) {
     refuse("bench", "--against onednn computes on the processor, and the engine {} does not", options.engine.name);
   if (!on_host && time_of(options) == bench::TimeOf::cpu)
     refuse("bench", "--time cpu says nothing of a device, which the engine {} is", options.engine.name);
+  for (const int count : options.thread_counts) require_range("bench", "--thread-counts", count, 1, 1024);
+  if (!options.thread_counts.empty() && !on_host)
+    refuse("bench", "--thread-counts is for engines that compute on the processor, and {} does not",
+           options.engine.name);
+  if (!options.thread_counts.empty() && time_of(options) == bench::TimeOf::cpu)
+    refuse("bench", "--thread-counts shows what threads gain, and --time cpu adds their times up; leave --time out");
   if (!options.map_cells.empty() && !options.cases.empty()) refuse("bench", "--map names its cases; leave --cases out");
   if (options.python && options.engine.communicator)
     refuse("bench", "--python measures in one process, without mpirun");
@@ -398,10 +436,34 @@ void run_python(const BenchOptions& options) {
   show("{}", options.json ? bench::json_lines(result) : table_text(result));
 }
 
+/// Every case at every number of threads, ours in turn with what stands beside it.
+void run_by_threads(const BenchOptions& options) {
+  const bench::Plan plan = bench::plan_of(options.cases.empty() ? bench::thread_cases() : options.cases);
+  if (plan.cases.size() < std::max<std::size_t>(options.cases.size(), 1))
+    refuse("bench", "--thread-counts takes cases of training, such as bptt-lstm-b128-h128-t200");
+  const std::optional<bench::PeerDescription> peer = peer_to_ask(options);
+  bench::CaseMeasures measures = {.effort = effort_of(options), .describe_floor = options.verbose};
+  measures.onednn = onednn_to_ask(options);
+  measures.one_thread = measures.ways = false;
+  std::vector<bench::CaseResult> results;
+  for (const std::string& name : plan.cases)
+    for (const int count : options.thread_counts) {
+      tell("{}: {} thread{}\n", name, count, count == 1 ? "" : "s");
+      EngineConfig engine = options.engine;
+      engine.threads = count;
+      results.push_back(bench::run_case(name, engine, measures));
+      if (peer) add_peer(options, *peer, {count}, results.back());
+      if (options.json) show("{}\n", bench::json_line(results.back()));
+      std::fflush(stdout);
+    }
+  if (!options.json) show("{}", thread_table_text(options, results));
+}
+
 void run_bench(const BenchOptions& options) {
   check(options);
   if (options.engine.communicator) return run_on_ranks(options);
   if (options.python) return run_python(options);
+  if (!options.thread_counts.empty()) return run_by_threads(options);
   if (options.scaling) {
     show("{}", bench::scaling_tables());
     return;
@@ -419,7 +481,7 @@ void run_bench(const BenchOptions& options) {
   for (const std::string& name : plan.cases) {
     tell("{}: ours{}{}\n", name, measures.floor ? " and the floor" : "", measures.onednn ? " and oneDNN" : "");
     bench::CaseResult result = bench::run_case(name, options.engine, measures);
-    if (peer) add_peer(options, *peer, result);
+    if (peer) add_peer(options, *peer, bench::thread_counts(options.engine.threads), result);
     if (options.json) {
       show("{}\n", bench::json_line(result));
       std::fflush(stdout);
@@ -470,6 +532,12 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
       ->capture_default_str();
   command->add_option("--threads", options->engine.threads, "Threads of ours; the peer tries every count up to it")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--thread-counts", options->thread_counts,
+          "Instead of --threads: a table of the cases, or of some that say how cores are used, by these numbers "
+          "of threads, such as 1,2,4,8,16")
+      ->delimiter(',');
   command->add_option("--repeats", options->repeats, "Measurements of each")->capture_default_str();
   command->add_flag("--quick", options->quick, "A rough answer in seconds");
   command->add_flag("--verbose", options->verbose, "Say which library multiplies which shape of the floor");
@@ -479,11 +547,14 @@ void add_bench_command(CLI::App& app, std::shared_ptr<Communicator> ranks) {
       ->capture_default_str();
   command->add_option("--peers", options->peer.directory, "Folder of torch_peer.py and python_overheads.py");
   command->callback([options, command] {
-    for (const char* other :
-         {"--cases", "--map", "--against", "--time", "--costs", "--scaling", "--engine", "--threads", "--verbose"})
+    for (const char* other : {"--cases", "--map", "--against", "--time", "--costs", "--scaling", "--engine",
+                              "--threads", "--thread-counts", "--verbose"})
       if (options->python && command->count(other) > 0)
         refuse("bench", "--python measures calls of the package and nothing else; leave {} out", other);
-    for (const char* measured : {"--map", "--against", "--time"})
+    for (const char* other : {"--threads", "--map"})
+      if (!options->thread_counts.empty() && command->count(other) > 0)
+        refuse("bench", "--thread-counts names the numbers of threads, and cases by --cases; leave {} out", other);
+    for (const char* measured : {"--map", "--against", "--time", "--thread-counts"})
       if ((options->costs || options->scaling) && command->count(measured) > 0)
         refuse("bench", "--costs and --scaling measure no time; leave {} out", measured);
     for (const char* of_peer : {"--interpreter", "--peers"})

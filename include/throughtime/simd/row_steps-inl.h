@@ -73,8 +73,9 @@ HWY_INLINE void row_step(const RowForward& call, const float* x, RowState state,
     return row_units<Cell>(call, input, recurrent, state, next, saved, 0);
   }
   HWY_ALIGN float sums[(input_rows + recurrent_rows) * kRowGroup];
-  for (std::size_t group = 0, first = 0; group < all; group += kRowGroup) {
-    const std::size_t end = all - group < kRowGroup ? all : group + kRowGroup;
+  const std::size_t last = call.last_unit > 0 ? elements(call.last_unit) : all;
+  for (std::size_t group = elements(call.first_unit), first = group; group < last; group += kRowGroup) {
+    const std::size_t end = last - group < kRowGroup ? last : group + kRowGroup;
     for (std::size_t unit = group; unit < end; unit += lanes) {
       if (unit == first + most) first = unit;
       if (most == kRowPad)
@@ -109,12 +110,13 @@ HWY_NOINLINE void row_forward(const RowForward& given) {
 
 /// Cotangents of one step's gates, and what does not pass through a product.
 template <class Cell>
-HWY_INLINE void row_gates_back(const RowBackward& call, int step, float* d_input_at, float* d_recurrent_at) {
+HWY_INLINE void row_gates_back(const RowBackward& call, std::size_t begin, std::size_t end, int step, float* d_input_at,
+                               float* d_recurrent_at) {
   constexpr CellShape shape = Cell::shape;
   const std::size_t all = elements(call.units);
   const float* state_at = call.states + step * all;
   const RowState before = step == 0 && call.before ? RowState{call.before, all} : RowState{state_at, call.state_plane};
-  for (std::size_t unit = 0; unit < all; unit += Lanes::count()) {
+  for (std::size_t unit = begin; unit < end; unit += Lanes::count()) {
     Lanes saved[at_least_one(shape.saved)], state[shape.states], next[shape.states], d_next[shape.states];
     Lanes d_state[shape.states], d_input[shape.input_rows], d_recurrent[at_least_one(shape.recurrent_rows)];
     if constexpr (shape.saved > 0)
@@ -130,12 +132,12 @@ HWY_INLINE void row_gates_back(const RowBackward& call, int step, float* d_input
 }
 
 /// What enters from outside after `step`.
-HWY_INLINE void add_entering(const RowBackward& call, int step) {
+HWY_INLINE void add_entering(const RowBackward& call, std::size_t begin, std::size_t end, int step) {
   const std::int32_t slot = call.entering_slot ? call.entering_slot[step] : step;
   if (slot < 0) return;
   const std::size_t all = elements(call.units);
   const float* from = call.entering + elements(slot) * all;
-  for (std::size_t unit = 0; unit < all; unit += Lanes::count())
+  for (std::size_t unit = begin; unit < end; unit += Lanes::count())
     (Lanes::load(call.cotangent + unit) + Lanes::load(from + unit)).store(call.cotangent + unit);
 }
 
@@ -144,13 +146,16 @@ HWY_NOINLINE void row_backward(const RowBackward& given) {
   constexpr CellShape shape = Cell::shape;
   const RowBackward call = given;
   const std::size_t all = elements(call.units), most = elements(call.panel_columns);
+  const std::size_t begin = elements(call.first_unit), end = call.last_unit > 0 ? elements(call.last_unit) : all;
   for (int step = call.steps - 1; step >= 0; --step) {
     float* d_input = call.d_input + step * call.d_input_stride;
     float* d_gates = shape.joint ? d_input : call.d_recurrent + step * call.d_recurrent_stride;
-    if (call.entering) add_entering(call, step);
-    row_gates_back<Cell>(call, step, d_input, d_gates);
-    if constexpr (shape.recurrent_rows == 0) continue;
-    for (std::size_t first = 0; first < all; first += most) {
+    if (call.gates) {
+      if (call.entering) add_entering(call, begin, end, step);
+      row_gates_back<Cell>(call, begin, end, step, d_input, d_gates);
+    }
+    if (shape.recurrent_rows == 0 || !call.products) continue;
+    for (std::size_t first = begin; first < end; first += most) {
       const std::size_t here = all - first < most ? all - first : most;
       const float* weights = call.weights + first * shape.recurrent_rows * all;
       add_row_product<shape.recurrent_rows>(call.hidden, all, d_gates, weights, here, call.cotangent + first);

@@ -196,7 +196,7 @@ void GradientCollector::run(const Context& context, const PullBackArrays& call, 
   else
     pool.run(static_cast<int>(tasks_.size()), work);
   add_mapped(context, call, slices, add, gradient);
-  if (context.model.embedding >= 0) add_embedding(context, call, slices, add, gradient);
+  if (context.model.embedding >= 0) add_embedding(context, call, slices, add, pool, gradient);
 }
 
 void GradientCollector::add_mapped(const Context& context, const PullBackArrays& call, const std::vector<Slice>& slices,
@@ -224,24 +224,36 @@ void GradientCollector::add_mapped(const Context& context, const PullBackArrays&
 }
 
 void GradientCollector::add_embedding(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices,
-                                      bool add, float* gradient) const {
+                                      bool add, ThreadPool& pool, float* gradient) const {
   const Model& model = context.model;
   const ParameterBlock& block = model.parameters().block(model.embedding);
   float* table = gradient + block.offset;
-  if (!add) std::fill_n(table, block.size(), 0.0f);
+  const int parts = block.size() < kInlineElements ? 1 : pool.threads();
+  if (!add)
+    pool.run(parts, [&](int i) {
+      const auto [begin, end] = Part{i, parts}.of(static_cast<int>(block.size()));
+      std::fill(table + begin, table + end, 0.0f);
+    });
   const std::size_t width = model.config().input.embedding, stride = padded(model.raw_inputs());
   const DropoutSite site = embedding_dropout(model.config().dropout);
   const bool dropped = call.training && site.active();
-  for (int l = call.first; l < call.last; ++l)
-    for (const Slice& slice : slices)
-      for (int r = 0; r < slice.rows; ++r) {
-        const Place place = place_at(call.window, l, slice.first + r);
-        if (place.padding) continue;
-        float* to = table + elements(place.token(), width);
-        const float* from = slice.d_raw.data() + (elements(l, slice.rows) + r) * stride;
-        const float factor = dropped ? token_factor(site, call.window.mask_key, place.token()) : 1.0f;
-        for (std::size_t i = 0; i < width; ++i) to[i] += factor * from[i];
-      }
+  // Rows of a token are added in the order of the steps: parts are cut from their columns.
+  const auto add_columns = [&](std::size_t begin, std::size_t end) {
+    for (int l = call.first; l < call.last; ++l)
+      for (const Slice& slice : slices)
+        for (int r = 0; r < slice.rows; ++r) {
+          const Place place = place_at(call.window, l, slice.first + r);
+          if (place.padding) continue;
+          float* to = table + elements(place.token(), width);
+          const float* from = slice.d_raw.data() + (elements(l, slice.rows) + r) * stride;
+          const float factor = dropped ? token_factor(site, call.window.mask_key, place.token()) : 1.0f;
+          for (std::size_t i = begin; i < end; ++i) to[i] += factor * from[i];
+        }
+  };
+  pool.run(parts, [&](int i) {
+    const auto [begin, end] = Part{i, parts}.of(static_cast<int>(width), kPad);
+    add_columns(elements(begin), elements(end));
+  });
   if (model.head_weight != model.embedding) return;
   const Task all{.kind = Kind::head, .rows = elements(model.outputs()), .columns = width, .stride = padded(width)};
   run_task(all, slices, call.losses, true, table);

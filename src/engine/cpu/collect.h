@@ -59,7 +59,7 @@ class GradientCollector {
   void add_mapped(const Context& context, const PullBackArrays& call, const std::vector<Slice>& slices, bool add,
                   float* gradient);
   void add_embedding(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
-                     float* gradient) const;
+                     ThreadPool& pool, float* gradient) const;
   static const float* share(const Slice& slice, const Task& task);
 
   ProductKernels products_;

@@ -9,6 +9,7 @@
 #include "engine/cpu/collect.h"
 #include "engine/cpu/passes.h"
 #include "engine/cpu/row_window.h"
+#include "engine/cpu/sharing.h"
 #include "engine/cpu/thread_pool.h"
 #include "engine/cpu/update.h"
 #include "engine/host_engine.h"
@@ -28,7 +29,8 @@ class CpuEngine final : public HostEngine<float> {
  public:
   CpuEngine(const Model& model, EngineConfig config)
       : HostEngine(model, std::move(config)),
-        pool_(config_.threads),
+        staff_(config_.threads, cores_here()),
+        pool_(config_.threads, [this] { staff_.help(); }),
         products_(product_kernels()),
         head_(model.head().fast()),
         packed_(model),
@@ -45,7 +47,7 @@ class CpuEngine final : public HostEngine<float> {
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override {
     check_tape_shape(shape);
     require_tape_memory(*this, shape);
-    auto tape = std::make_unique<CpuTape>(model_, packed_, shape);
+    auto tape = std::make_unique<CpuTape>(model_, packed_, shape, pool_.threads());
     collector_.prepare(tape->slices);
     return tape;
   }
@@ -80,6 +82,7 @@ class CpuEngine final : public HostEngine<float> {
   /// those of the layers alone.
   Context prepare(Buffer parameters, const Window& window, bool training, bool whole) {
     const float* values = numbers(parameters);
+    packed_.share_with(whole ? &pool_ : nullptr);
     std::optional<std::uint64_t> masks;
     if (training && model_.config().dropout.recurrent > 0) masks = window.mask_key;
     if (packed_.buffer != parameters.id || packed_.version != version(parameters)) {
@@ -95,7 +98,15 @@ class CpuEngine final : public HostEngine<float> {
     return {model_, packed_, products_, cells_, rows_, head_, values};
   }
 
-  ThreadPool pool_;
+  /// Calls task(slice, crew) for all slices, of which `steps` steps are worked on.
+  template <class Task>
+  void run_slices(CpuTape& tape, int steps, const Task& task) {
+    staff_.run(pool_, static_cast<int>(tape.slices.size()), crowd_for(model_, steps, tape.slices.front().rows),
+               [&](int i, Crew& crew) { task(tape.slices[static_cast<std::size_t>(i)], crew); });
+  }
+
+  Staff staff_;
+  ThreadPool pool_;  // its workers help the staff
   ProductKernels products_;
   HeadKernels<float> head_;
   std::vector<CellKernels<float>> cells_;
@@ -129,7 +140,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
     const FlushDenormals flush;
     row_window_.unroll(context, arrays, tape.slices.front());
   } else {
-    pool_.run(static_cast<int>(tape.slices.size()), [&](int i) { unroll_slice(context, arrays, tape.slices[i]); });
+    run_slices(tape, window.steps, [&](Slice& slice, Crew& crew) { unroll_slice(context, arrays, slice, crew); });
   }
 
   if (call.loss_sum) {
@@ -186,7 +197,7 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   if (arrays.losses && !arrays.head_ready)
     tape.head_ready = whole && (arrays.gradient || tape.shape().keep == Keep::state);
   arrays.in_place = tape.slices.size() == 1 ? gradient : nullptr;
-  pool_.run(static_cast<int>(tape.slices.size()), [&](int i) { pull_back_slice(context, arrays, tape.slices[i]); });
+  run_slices(tape, last - call.first, [&](Slice& slice, Crew& crew) { pull_back_slice(context, arrays, slice, crew); });
   if (gradient) collector_.run(context, arrays, tape.slices, call.add, pool_, gradient);
 }
 

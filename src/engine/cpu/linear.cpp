@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cstring>
+#include <tuple>
 
 #include "engine/cpu/passes.h"
 #include "throughtime/index.h"
@@ -13,14 +13,15 @@ namespace {
 constexpr int kDepthBlock = 512;
 constexpr int kHeightBlock = 192;
 
-/// c [rows, width] = start + a [rows, depth] times `depth` rows of a panel.
+/// c [rows, width] = start + a [rows, depth] times `depth` rows of a panel, which are `stride` apart.
 void multiply_panel(const ProductKernels& products, int rows, const float* a, std::size_t a_stride, const float* panel,
-                    int width, int depth, const float* bias, bool accumulate, float* c, std::size_t c_stride) {
+                    int width, int stride, int depth, const float* bias, bool accumulate, float* c,
+                    std::size_t c_stride) {
   Product product;
   product.rows = rows;
   product.columns = width;
   product.terms = 1;
-  product.term[0] = {a, a_stride, panel, elements(width), depth};
+  product.term[0] = {a, a_stride, panel, elements(stride), depth};
   product.c = c;
   product.c_stride = c_stride;
   product.bias = bias;
@@ -31,31 +32,50 @@ void multiply_panel(const ProductKernels& products, int rows, const float* a, st
 }  // namespace
 
 void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
-                     const ForwardPanels& panels, const float* bias, float* c, std::size_t c_stride) {
+                     const ForwardPanels& panels, const float* bias, float* c, std::size_t c_stride, int first,
+                     int last) {
   for (int from = 0; from < panels.depth(); from += kDepthBlock)
-    for (int p = 0; p < panels.panels(); ++p)
+    for (int p = first; p < last; ++p)
       multiply_panel(products, rows, a + from, a_stride, panels.panel(p) + elements(from) * panels.columns(p),
-                     panels.columns(p), std::min(kDepthBlock, panels.depth() - from), bias + panels.column(p), from > 0,
-                     c + panels.column(p), c_stride);
+                     panels.columns(p), panels.columns(p), std::min(kDepthBlock, panels.depth() - from),
+                     bias + panels.column(p), from > 0, c + panels.column(p), c_stride);
+}
+
+void multiply_columns(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
+                      const BackwardPanels& panels, float* c, std::size_t c_stride, bool accumulate, int first,
+                      int last) {
+  for (int from = 0; from < panels.depth(); from += kDepthBlock)
+    for (int column = first; column < last;) {
+      const int p = column / kPanel, skipped = column % kPanel, stride = panels.columns(p);
+      const int width = std::min(stride - skipped, last - column);
+      multiply_panel(products, rows, a + from, a_stride, panels.panel(p) + elements(from) * stride + skipped, width,
+                     stride, std::min(kDepthBlock, panels.depth() - from), nullptr, accumulate || from > 0, c + column,
+                     c_stride);
+      column += width;
+    }
 }
 
 void multiply_panels(const ProductKernels& products, int rows, const float* a, std::size_t a_stride,
                      const BackwardPanels& panels, float* c, std::size_t c_stride, bool accumulate) {
-  for (int from = 0; from < panels.depth(); from += kDepthBlock)
-    for (int p = 0; p < panels.panels(); ++p)
-      multiply_panel(products, rows, a + from, a_stride, panels.panel(p) + elements(from) * panels.columns(p),
-                     panels.columns(p), std::min(kDepthBlock, panels.depth() - from), nullptr, accumulate || from > 0,
-                     c + elements(p, kPanel), c_stride);
+  multiply_columns(products, rows, a, a_stride, panels, c, c_stride, accumulate, 0, panels.all_columns());
 }
 
-void add_weight_gradient(const ProductKernels& products, int rows, const float* d, std::size_t d_stride, int outputs,
-                         const float* x, std::size_t x_stride, std::size_t inputs_padded, float* weights,
+void add_weight_gradient(Part part, const ProductKernels& products, int rows, const float* d, std::size_t d_stride,
+                         int outputs, const float* x, std::size_t x_stride, std::size_t inputs_padded, float* weights,
                          bool accumulate) {
-  for (int from = 0; from < outputs; from += kHeightBlock)
-    for (std::size_t column = 0; column < inputs_padded; column += kPanel) {
+  int first = 0, last = outputs;
+  std::size_t left = 0, right = inputs_padded;
+  if (part.count > 1 && outputs >= kPad * part.count) {
+    std::tie(first, last) = part.of(outputs, kPad);
+  } else if (part.count > 1) {
+    const auto [begin, end] = part.of(static_cast<int>(inputs_padded), kPad);
+    left = elements(begin), right = elements(end);
+  }
+  for (int from = first; from < last; from += kHeightBlock)
+    for (std::size_t column = left; column < right; column += kPanel) {
       Product product;
-      product.rows = std::min(kHeightBlock, outputs - from);
-      product.columns = static_cast<int>(std::min<std::size_t>(kPanel, inputs_padded - column));
+      product.rows = std::min(kHeightBlock, last - from);
+      product.columns = static_cast<int>(std::min<std::size_t>(kPanel, right - column));
       product.terms = 1;
       product.term[0] = {d + from, d_stride, x + column, x_stride, rows};
       product.c = weights + elements(from, inputs_padded) + column;
@@ -65,13 +85,19 @@ void add_weight_gradient(const ProductKernels& products, int rows, const float* 
     }
 }
 
-void add_linear_gradient(const ProductKernels& products, int rows, const PackedLinear& linear, const float* d,
-                         std::size_t d_stride, const float* x, std::size_t x_stride, LinearGradient& sums,
-                         bool accumulate) {
-  if (!accumulate) std::memset(sums.bias.data(), 0, sums.bias.bytes());
-  add_weight_gradient(products, rows, d, d_stride, linear.outputs, x, x_stride, padded(linear.inputs),
+void add_bias_gradient(Part part, const ProductKernels& products, int rows, const float* d, std::size_t d_stride,
+                       Array& sums, bool accumulate) {
+  const auto [begin, end] = part.of(static_cast<int>(sums.size()), kPad);
+  if (!accumulate) std::fill(sums.data() + begin, sums.data() + end, 0.0f);
+  products.add_rows(rows, elements(end - begin), d + begin, d_stride, sums.data() + begin);
+}
+
+void add_linear_gradient(Part part, const ProductKernels& products, int rows, const PackedLinear& linear,
+                         const float* d, std::size_t d_stride, const float* x, std::size_t x_stride,
+                         LinearGradient& sums, bool accumulate) {
+  add_weight_gradient(part, products, rows, d, d_stride, linear.outputs, x, x_stride, padded(linear.inputs),
                       sums.weights.data(), accumulate);
-  products.add_rows(rows, sums.bias.size(), d, d_stride, sums.bias.data());
+  add_bias_gradient(part, products, rows, d, d_stride, sums.bias, accumulate);
 }
 
 }  // namespace throughtime::cpu

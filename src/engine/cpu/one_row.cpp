@@ -8,7 +8,7 @@ bool runs_alone(const Context& context, const Slice& slice, std::size_t k) {
 }
 
 void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, int slot, int saved_slot, bool keeps,
-                bool reset) {
+                bool reset, UnitRange units) {
   const Layer& layer = context.model.layers()[k];
   const PackedLayer& packed = context.packed.layers[k];
   LayerTape& tape = slice.layers[k];
@@ -18,6 +18,8 @@ void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, 
                            .hidden = layer.hidden,
                            .units = static_cast<int>(tape.hidden),
                            .panel_units = packed.input.units(0),
+                           .first_unit = units.first,
+                           .last_unit = units.last,
                            .options = &layer.options,
                            .input = layer_input(slice, k, slot),
                            .input_stride = tape.inputs,
@@ -40,7 +42,7 @@ RowStrides row_strides(const Layer& layer, const LayerTape& tape) {
 }
 
 void pull_back_row(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
-                   RowStrides strides, bool reset, RowEntering entering) {
+                   RowStrides strides, bool reset, RowEntering entering, RowBackPart part) {
   const Layer& layer = context.model.layers()[k];
   const BackwardPanels& panels = context.packed.layers[k].recurrent_back;
   LayerTape& tape = slice.layers[k];
@@ -49,6 +51,10 @@ void pull_back_row(const Context& context, Slice& slice, std::size_t k, int firs
                             .hidden = layer.hidden,
                             .units = static_cast<int>(tape.hidden),
                             .panel_columns = kPanel,
+                            .first_unit = part.units.first,
+                            .last_unit = part.units.last,
+                            .gates = part.gates,
+                            .products = part.products,
                             .options = &layer.options,
                             .weights = panels.panel(0),
                             .before = reset ? work.state.data() : nullptr,

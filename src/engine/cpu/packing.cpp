@@ -15,6 +15,15 @@ const ProductKernels& kernels() {
   return chosen;
 }
 
+constexpr std::size_t kSharedNumbers = 32768;  // of a matrix: below that, waking a thread costs more than it saves
+
+/// Calls task(p) for each panel of a matrix of so many numbers, by all of the pool where there is one.
+template <class Task>
+void for_panels(ThreadPool* pool, int panels, std::size_t numbers, const Task& task) {
+  if (pool && panels > 1 && numbers >= kSharedNumbers) return pool->run(panels, task);
+  for (int p = 0; p < panels; ++p) task(p);
+}
+
 /// Units side by side in a panel such that all gates of them fill about kPanel columns.
 int panel_units(int groups) { return std::max(kPad, kPanel / std::max(groups, 1) / kPad * kPad); }
 
@@ -30,17 +39,19 @@ ForwardPanels::ForwardPanels(int groups, int rows, int depth, int units)
 
 int ForwardPanels::units(int panel) const { return std::min(units_, static_cast<int>(padded_rows_) - panel * units_); }
 
-void ForwardPanels::pack(const float* weights) {
-  for (int p = 0; p < panels_; ++p) {
-    const int here = units(p), first = p * units_;
-    float* to = data_.data() + column(p) * depth_;
-    for (int g = 0; g < groups_; ++g)
-      for (int u = 0; u < here && first + u < rows_; u += kPad) {
-        const float* from = weights + (elements(g, rows_) + first + u) * depth_;
-        kernels().transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u,
-                            columns(p));
-      }
-  }
+void ForwardPanels::pack(const float* weights, ThreadPool* pool) {
+  for_panels(pool, panels_, data_.size(), [&](int p) { pack_panel(weights, p); });
+}
+
+void ForwardPanels::pack_panel(const float* weights, int p) {
+  const int here = units(p), first = p * units_;
+  float* to = data_.data() + column(p) * depth_;
+  for (int g = 0; g < groups_; ++g)
+    for (int u = 0; u < here && first + u < rows_; u += kPad) {
+      const float* from = weights + (elements(g, rows_) + first + u) * depth_;
+      kernels().transpose(from, depth_, std::min({kPad, here - u, rows_ - first - u}), depth_, to + g * here + u,
+                          columns(p));
+    }
 }
 
 void ForwardPanels::pack_bias(const float* bias, float* packed, bool add) const {
@@ -68,22 +79,24 @@ int BackwardPanels::columns(int panel) const {
   return std::min(kPanel, static_cast<int>(padded_columns_) - panel * kPanel);
 }
 
-void BackwardPanels::pack(const float* weights) {
+void BackwardPanels::pack(const float* weights, ThreadPool* pool) {
   const bool even = padded_columns_ == elements(columns_);
   if (panels_ == 1 && even && (groups_ == 1 || padded_rows_ == elements(rows_))) {
     from_ = weights;
     return;
   }
   from_ = data_.data();
-  for (int p = 0; p < panels_; ++p) {
-    float* to = data_.data() + elements(p, kPanel) * depth_;
-    const std::size_t stride = elements(columns(p));
-    const int count = std::min(kPanel, columns_ - p * kPanel);
-    for (int g = 0; g < groups_; ++g) {
-      const float* from = weights + elements(g, rows_) * columns_ + p * kPanel;
-      kernels().copy_rows(false, elements(rows_), static_cast<std::size_t>(count), from, elements(columns_),
-                          to + g * padded_rows_ * stride, stride);
-    }
+  for_panels(pool, panels_, data_.size(), [&](int p) { pack_panel(weights, p); });
+}
+
+void BackwardPanels::pack_panel(const float* weights, int p) {
+  float* to = data_.data() + elements(p, kPanel) * depth_;
+  const std::size_t stride = elements(columns(p));
+  const int count = std::min(kPanel, columns_ - p * kPanel);
+  for (int g = 0; g < groups_; ++g) {
+    const float* from = weights + elements(g, rows_) * columns_ + p * kPanel;
+    kernels().copy_rows(false, elements(rows_), static_cast<std::size_t>(count), from, elements(columns_),
+                        to + g * padded_rows_ * stride, stride);
   }
 }
 
@@ -96,9 +109,9 @@ PackedLinear::PackedLinear(int outputs_, int inputs_)
       backward(1, outputs, inputs),
       bias(padded(outputs)) {}
 
-void PackedLinear::pack(const float* weights, const float* bias_values) {
-  forward.pack(weights);
-  backward.pack(weights);
+void PackedLinear::pack(const float* weights, const float* bias_values, ThreadPool* pool) {
+  forward.pack(weights, pool);
+  backward.pack(weights, pool);
   if (bias_values) std::copy_n(bias_values, outputs, bias.data());
 }
 
@@ -123,14 +136,14 @@ PackedLayer::PackedLayer(const Layer& layer, bool needs_input_gradient) {
   if (layer.cell->fast_map.apply) effective = Array(elements(shape.recurrent_rows, layer.hidden, layer.hidden));
 }
 
-void PackedLayer::pack(const Layer& layer, const ParameterLayout& layout, const float* parameters) {
+void PackedLayer::pack(const Layer& layer, const ParameterLayout& layout, const float* parameters, ThreadPool* pool) {
   const float* input_weights = parameters + layout.block(layer.weight_ih).offset;
-  input.pack(input_weights);
-  if (input_back.panels() > 0) input_back.pack(input_weights);
+  input.pack(input_weights, pool);
+  if (input_back.panels() > 0) input_back.pack(input_weights, pool);
   pack_biases(layer, layout, parameters);
 }
 
-void PackedLayer::pack_recurrent(const Layer& layer, const float* raw, bool masked) {
+void PackedLayer::pack_recurrent(const Layer& layer, const float* raw, bool masked, ThreadPool* pool) {
   const CellShape& shape = layer.cell->shape;
   const float* recurrent_weights = raw;
   if (masked && raw) {
@@ -141,13 +154,13 @@ void PackedLayer::pack_recurrent(const Layer& layer, const float* raw, bool mask
     layer.cell->fast_map.apply(layer.options, layer.hidden, recurrent_weights, effective.data());
     recurrent_weights = effective.data();
   }
-  recurrent.pack(recurrent_weights);
-  recurrent_back.pack(recurrent_weights);
+  recurrent.pack(recurrent_weights, pool);
+  recurrent_back.pack(recurrent_weights, pool);
   if (shape.late_rows > 0) {
     const int early = shape.recurrent_rows - shape.late_rows;
     const float* late_weights = recurrent_weights + elements(early, layer.hidden, layer.hidden);
-    late.pack(late_weights);
-    late_back.pack(late_weights);
+    late.pack(late_weights, pool);
+    late_back.pack(late_weights, pool);
   }
 }
 
@@ -211,8 +224,9 @@ void PackedModel::pack_recurrent(const Model& model, const float* parameters, st
   if (keys && drawn_ != keys) draw_masks(model, *keys);
   for (std::size_t k = 0; k < layers.size(); ++k) {
     const int block = model.layers()[k].weight_hh;
-    layers[k].pack_recurrent(
-        model.layers()[k], block < 0 ? nullptr : parameters + model.parameters().block(block).offset, keys.has_value());
+    layers[k].pack_recurrent(model.layers()[k],
+                             block < 0 ? nullptr : parameters + model.parameters().block(block).offset,
+                             keys.has_value(), pool_);
   }
   masks = keys;
 }
@@ -284,16 +298,16 @@ void PackedModel::note_linear(std::vector<Move>& moves) {
 
 void PackedModel::pack_layers(const Model& model, const float* parameters) {
   const ParameterLayout& layout = model.parameters();
-  for (std::size_t k = 0; k < layers.size(); ++k) layers[k].pack(model.layers()[k], layout, parameters);
+  for (std::size_t k = 0; k < layers.size(); ++k) layers[k].pack(model.layers()[k], layout, parameters, pool_);
 }
 
 void PackedModel::pack_linear(const Model& model, const float* parameters) {
   const auto at = [&](int block) { return block < 0 ? nullptr : parameters + model.parameters().block(block).offset; };
-  if (encoder.outputs > 0) encoder.pack(at(model.encoder_weight), at(model.encoder_bias));
-  if (head_inner.outputs > 0) head_inner.pack(at(model.head_inner_weight), at(model.head_inner_bias));
+  if (encoder.outputs > 0) encoder.pack(at(model.encoder_weight), at(model.encoder_bias), pool_);
+  if (head_inner.outputs > 0) head_inner.pack(at(model.head_inner_weight), at(model.head_inner_bias), pool_);
   for (std::size_t k = 0; k < head_layers.size(); ++k)
-    head_layers[k].pack(at(model.head_layer_weight[k]), at(model.head_layer_bias[k]));
-  head.pack(at(model.head_weight), at(model.head_bias));
+    head_layers[k].pack(at(model.head_layer_weight[k]), at(model.head_layer_bias[k]), pool_);
+  head.pack(at(model.head_weight), at(model.head_bias), pool_);
 }
 
 }  // namespace throughtime::cpu

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/cpu/products.h"
+#include "engine/cpu/thread_pool.h"
 #include "throughtime/index.h"
 #include "throughtime/model.h"
 
@@ -20,7 +21,7 @@ class ForwardPanels {
  public:
   ForwardPanels() = default;
   ForwardPanels(int groups, int rows, int depth, int units);
-  void pack(const float* weights);
+  void pack(const float* weights, ThreadPool* pool);
   /// bias [groups * rows] into the order of the panels; `bias` has size().
   void pack_bias(const float* bias, float* packed, bool add) const;
 
@@ -34,6 +35,8 @@ class ForwardPanels {
   Array& numbers() { return data_; }
 
  private:
+  void pack_panel(const float* weights, int p);
+
   int groups_ = 0, rows_ = 0, depth_ = 0, units_ = 0, panels_ = 0;
   std::size_t padded_rows_ = 0;
   Array data_;
@@ -45,10 +48,11 @@ class BackwardPanels {
  public:
   BackwardPanels() = default;
   BackwardPanels(int groups, int rows, int columns);
-  void pack(const float* weights);
+  void pack(const float* weights, ThreadPool* pool);
 
   int panels() const { return panels_; }
   int columns(int panel) const;
+  int all_columns() const { return static_cast<int>(padded_columns_); }
   /// Rows to sum over: those that pad the last group are left out.
   int depth() const { return groups_ == 0 ? 0 : (groups_ - 1) * static_cast<int>(padded_rows_) + rows_; }
   const float* panel(int index) const { return from_ + elements(index, kPanel) * depth_; }
@@ -57,6 +61,8 @@ class BackwardPanels {
   bool in_place() const { return from_ != data_.data(); }
 
  private:
+  void pack_panel(const float* weights, int p);
+
   int groups_ = 0, rows_ = 0, columns_ = 0, panels_ = 0;
   std::size_t padded_rows_ = 0, padded_columns_ = 0, depth_ = 0;
   Array data_;
@@ -67,7 +73,7 @@ class BackwardPanels {
 struct PackedLinear {
   PackedLinear() = default;
   PackedLinear(int outputs, int inputs);
-  void pack(const float* weights, const float* bias);
+  void pack(const float* weights, const float* bias, ThreadPool* pool);
 
   int outputs = 0, inputs = 0;
   ForwardPanels forward;
@@ -79,9 +85,9 @@ struct PackedLayer {
   PackedLayer() = default;
   PackedLayer(const Layer& layer, bool needs_input_gradient);
   /// All but the recurrent weights.
-  void pack(const Layer& layer, const ParameterLayout& layout, const float* parameters);
+  void pack(const Layer& layer, const ParameterLayout& layout, const float* parameters, ThreadPool* pool);
   /// The recurrent weights, from the layer's raw block; `masked`: what its mask leaves of them.
-  void pack_recurrent(const Layer& layer, const float* raw, bool masked);
+  void pack_recurrent(const Layer& layer, const float* raw, bool masked, ThreadPool* pool);
 
   ForwardPanels input, recurrent, late;  // without panels where the cell has no such rows
   BackwardPanels input_back, recurrent_back, late_back;
@@ -97,6 +103,8 @@ struct PackedLayer {
 /// All weights of a model in the order that products read them; made anew when the parameters change.
 struct PackedModel {
   explicit PackedModel(const Model& model);
+  /// Who packs large matrices from now on; null: nobody helps.
+  void share_with(ThreadPool* pool) { pool_ = pool; }
   /// The layers. What is beside them is packed when somebody asks for it.
   void pack(const Model& model, const float* parameters, std::optional<std::uint64_t> masks);
   /// Encoder and head, unless they are packed already.
@@ -126,6 +134,7 @@ struct PackedModel {
   void note_linear(std::vector<Move>& moves);
   bool reads_in_place();
 
+  ThreadPool* pool_ = nullptr;
   // All that packing does, number by number: for models so small that finding out what goes where costs more.
   std::vector<Move> moves_, additions_, moves_beside_;
   bool beside_ = false;                 // encoder and head are packed

@@ -28,10 +28,12 @@ void sum_slowness(const Context& context, const Window& window, Slice& slice, in
     }
 }
 
-void add_slowness(const Context& context, const Window& window, Slice& slice, int step, float sign, float* d_top) {
+void add_slowness(const Context& context, const Window& window, Slice& slice, Rows rows, int step, float sign,
+                  float* d_top) {
   const int top = static_cast<int>(slice.layers.size()) - 1;
   const std::size_t stride = slice.layers.back().hidden;
-  for (int row = 0; row < slice.rows; ++row, d_top += stride) {
+  d_top += rows.begin * stride;
+  for (int row = rows.begin; row < rows.end; ++row, d_top += stride) {
     if (!has_difference(window, step, slice.first + row)) continue;
     const float factor = sign * 2 * slice.slowness[elements(row)] * window.weight_at(step, slice.first + row);
     const float* before = slice.state(top, 0, step) + row * stride;

@@ -52,7 +52,7 @@ void RowWindow::unroll(const Context& context, const UnrollArrays& call, Slice& 
   slice.penalties[0] = slice.penalties[1] = 0;
   slice.head_rows = 0;
   if (keeps) assign_loss_slots(call.window, slice);
-  gather_inputs(context, call.window, call.training, slice, 0, steps, 0);
+  gather_inputs(context, call.window, call.training, slice, slice.all(), 0, steps, 0);
   for (std::size_t k = 0; k < slice.layers.size(); ++k) unroll_row(context, slice, k, steps, 0, 0, keeps, false);
   run_head(context, call, slice);
   for (std::size_t i = 0; i < call.state_steps.size() && call.states; ++i)

@@ -14,9 +14,14 @@ int slice_count(int batch) {
   return std::min(batch, 2 * ((batch + 2 * kSliceRows - 1) / (2 * kSliceRows)));
 }
 
+/// Whether numbers of a row are multiplied by a mask.
+bool masks_rows(const DropoutConfig& dropout) {
+  return dropout.input > 0 || dropout.between > 0 || dropout.output > 0 || dropout.logits > 0 || dropout.latent > 0;
+}
+
 }  // namespace
 
-CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape) : Tape(shape) {
+CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape, int threads) : Tape(shape) {
   const bool gradient = shape.keep == Keep::gradient, back = shape.keep != Keep::nothing;
   const int count_of_slices = slice_count(shape.batch);
   const std::size_t raw = padded(model.raw_inputs());
@@ -38,18 +43,21 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
     for (const Layer& layer : model.layers()) widest = std::max(widest, padded(layer.inputs));
     const HeadLayers& own = model.head_layers();
     const bool masks_latent = model.config().dropout.latent > 0;
-    slice.mask = Array(std::max(widest, masks_latent ? elements(own.branches, own.width) : 0));
+    slice.mask_stride = padded(std::max(widest, masks_latent ? elements(own.branches, own.width) : 0));
+    slice.mask = Array(slice.mask_stride * elements(masks_rows(model.config().dropout) ? threads : 1));
     const std::size_t head_rows = std::min<std::size_t>(chunk_rows, kChunkRows);
     if (model.config().penalties.slowness > 0) slice.slowness.resize(elements(slice.rows));
     HeadWork& head = slice.head;
     head.hidden = Array(head_rows * padded(model.top_hidden()));
     if (own.any())
-      add_head_layers(model, slice, head_rows);
+      add_head_layers(model, slice, head_rows, threads);
     else
       head.outputs = Array(head_rows * (padded(model.outputs()) + kSkew));
     if (packed.head_inner.outputs > 0) head.inner = Array(head_rows * (padded(packed.head_inner.outputs) + kSkew));
     head.step.resize(head_rows);
     head.row.resize(head_rows);
+    head.loss.resize(head_rows);
+    head.right.resize(head_rows);
     if (back) {
       const int losses = shape.losses == 0 ? shape.steps : std::min(shape.losses, shape.steps);
       slice.d_top = Array(losses * rows * padded(model.top_hidden()));
@@ -109,7 +117,7 @@ void CpuTape::add_layer(const Model& model, Slice& slice, std::size_t index) {
   slice.layer_gradients.push_back(std::move(sums));
 }
 
-void CpuTape::add_head_layers(const Model& model, Slice& slice, std::size_t rows) {
+void CpuTape::add_head_layers(const Model& model, Slice& slice, std::size_t rows, int threads) {
   const HeadLayers& own = model.head_layers();
   HeadWork& head = slice.head;
   head.y_begin = {0};
@@ -120,7 +128,8 @@ void CpuTape::add_head_layers(const Model& model, Slice& slice, std::size_t rows
   head.x = Array(rows * own.branches * (padded(own.width) + kSkew));
   head.group = std::clamp(kChunkRows / own.branches, 1, static_cast<int>(rows));
   head.outputs = Array(elements(head.group, own.branches) * (padded(model.outputs()) + kSkew));
-  head.scratch.resize(LayeredKernels<float>::scratch_per_branch * elements(own.branches));
+  head.scratch_stride = LayeredKernels<float>::scratch_per_branch * elements(own.branches) + kSkew;
+  head.scratch.resize(head.scratch_stride * elements(threads));
 }
 
 void CpuTape::count(const Slice& slice) {

@@ -17,6 +17,14 @@ inline constexpr int kChunkRows = 128;
 /// a column.
 inline constexpr int kSkew = 16;
 
+/// Some rows of a slice, which one thread works on, and the number of its own workspace for masks.
+struct Rows {
+  int begin = 0, end = 0;
+  int lane = 0;
+
+  int count() const { return end - begin; }
+};
+
 /// What a slice keeps of one layer. R = rows of the slice, Hp and Dp = padded widths, L = steps kept.
 struct LayerTape {
   std::size_t hidden = 0;                        // Hp
@@ -64,17 +72,21 @@ struct HeadWork {
   Array hidden, inner, outputs;  // [rows][padded width (+ kSkew)]
   Array d_hidden, d_inner;
   std::vector<std::int32_t> step, row;  // of each gathered row
+  std::vector<double> loss;             // of each
+  std::vector<char> right;              // whether its prediction is the target
 
   // Of a head with layers of its own. `outputs` are then those of all branches of a group of rows, as many as fill the
   // rows of a product: what is as large as branches times outputs does not grow with the gathered rows.
   Array y;                           // [rows][what its linear layers put out, each padded; + kSkew]
   std::vector<std::size_t> y_begin;  // of each linear layer; at the end the stride of a row
   Array x;                           // [rows][branches][padded width + kSkew]; going back dL/dx
-  std::vector<double> scratch;       // of its kernels
-  int group = 0;                     // rows
+  std::vector<double> scratch;       // of its kernels, for each lane
+  std::size_t scratch_stride = 0;
+  int group = 0;  // rows
 };
 
-/// Rows [first, first + rows) of a batch, carried through a whole window by one thread.
+/// Rows [first, first + rows) of a batch, which are carried through a whole window, and over which gradients are summed
+/// in a fixed order: by one thread, or by a crew (crew.h).
 struct Slice {
   int first = 0;
   int rows = 0;   // R
@@ -88,7 +100,8 @@ struct Slice {
   std::vector<LayerWork> work;
   Array d_below;  // [C][R][widest input, padded]
   Array d_raw;    // [L][R][raw inputs, padded], where an embedding is trained
-  Array mask;     // [widest]
+  Array mask;     // [lanes][widest]
+  std::size_t mask_stride = 0;
   HeadWork head;
 
   std::vector<LayerGradient> layer_gradients;
@@ -101,6 +114,7 @@ struct Slice {
   std::vector<float> slowness;     // [R]: slowness / H times the scale of the row's differences; empty: no such penalty
   int head_rows = 0;               // rows that the head's gradients sum over; 0: they hold nothing
 
+  Rows all() const { return {0, rows, 0}; }
   /// dL/dh that the head sent back to row `row` at a step with a loss.
   float* sent_back(int step, int row) {
     const std::size_t width = layers.back().hidden;
@@ -114,7 +128,8 @@ struct Slice {
 
 class CpuTape final : public Tape {
  public:
-  CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape);
+  /// `threads`: that may work on one slice.
+  CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape, int threads);
 
   std::size_t activation_bytes() const override { return activation_bytes_; }
   std::size_t bytes() const override { return bytes_; }
@@ -130,7 +145,7 @@ class CpuTape final : public Tape {
 
  private:
   void add_layer(const Model& model, Slice& slice, std::size_t index);
-  static void add_head_layers(const Model& model, Slice& slice, std::size_t rows);
+  static void add_head_layers(const Model& model, Slice& slice, std::size_t rows, int threads);
   void count(const Slice& slice);
 
   std::size_t activation_bytes_ = 0;

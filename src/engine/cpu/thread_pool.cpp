@@ -1,6 +1,7 @@
 #include "engine/cpu/thread_pool.h"
 
 #include "core/denormals.h"
+#include "engine/cpu/pause.h"
 
 namespace throughtime::cpu {
 
@@ -9,15 +10,9 @@ namespace {
 // A window's tasks follow each other within microseconds: a worker spins that long before it sleeps.
 constexpr int kSpins = 4000;
 
-inline void pause() {
-#if defined(__SSE2__)
-  _mm_pause();
-#endif
-}
-
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) {
+ThreadPool::ThreadPool(int threads, std::function<void()> help) : help_(std::move(help)) {
   for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
 }
 
@@ -31,25 +26,26 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::run_tasks(int count, Call call, const void* context) {
+void ThreadPool::run_tasks(int count, Call call, const void* context, bool helped) {
   const FlushDenormals flush;
-  if (workers_.empty() || count <= 1) {
-    for (int i = 0; i < count; ++i) call(context, i);
-    return;
-  }
   call_ = call;
   context_ = context;
   error_ = nullptr;
   unfinished_.store(count, std::memory_order_relaxed);
   const std::uint64_t round = round_.load(std::memory_order_relaxed) + 1;
-  ticket_.store(round << 32 | static_cast<std::uint32_t>(count), std::memory_order_release);
+  // Tasks are taken from the last one on; where there is help, nobody but the caller can take the first.
+  first_ = helped ? 1 : 0;
+  ticket_.store(round << 32 | static_cast<std::uint32_t>(count - first_), std::memory_order_release);
   {
     const std::lock_guard lock(mutex_);
     round_.store(round, std::memory_order_release);
   }
   wake_.notify_all();
+  if (helped) run_task(0);
   take_tasks(round);
-  while (unfinished_.load(std::memory_order_acquire) != 0) pause();
+  if (helped && help_ && unfinished_.load(std::memory_order_acquire) != 0) help_();
+  for (int spin = 0; unfinished_.load(std::memory_order_acquire) != 0; ++spin)
+    spin < kSpins ? pause_briefly() : std::this_thread::yield();
   if (error_) std::rethrow_exception(error_);
 }
 
@@ -59,15 +55,18 @@ void ThreadPool::take_tasks(std::uint64_t round) {
     if ((ticket & 0xffffffffu) == 0) return;
     if (!ticket_.compare_exchange_weak(ticket, ticket - 1, std::memory_order_acq_rel)) continue;
     // Having taken a task of the round, its call cannot change: the owner waits for every task of it.
-    const int index = static_cast<int>(ticket & 0xffffffffu) - 1;
-    try {
-      call_(context_, index);
-    } catch (...) {
-      keep_error(index);
-    }
-    unfinished_.fetch_sub(1, std::memory_order_acq_rel);
+    run_task(static_cast<int>(ticket & 0xffffffffu) - 1 + first_);
     ticket = ticket_.load(std::memory_order_acquire);
   }
+}
+
+void ThreadPool::run_task(int index) {
+  try {
+    call_(context_, index);
+  } catch (...) {
+    keep_error(index);
+  }
+  unfinished_.fetch_sub(1, std::memory_order_acq_rel);
 }
 
 void ThreadPool::keep_error(int index) {
@@ -83,7 +82,7 @@ void ThreadPool::work() {
   for (;;) {
     std::uint64_t round = round_.load(std::memory_order_acquire);
     for (int spin = 0; round == seen && spin < kSpins; ++spin) {
-      pause();
+      pause_briefly();
       round = round_.load(std::memory_order_acquire);
     }
     if (round == seen) {
@@ -94,6 +93,7 @@ void ThreadPool::work() {
     if (stop_.load(std::memory_order_relaxed)) return;
     seen = round;
     take_tasks(round);
+    if (help_) help_();
   }
 }
 

@@ -4,9 +4,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/denormals.h"
 
 namespace throughtime::cpu {
 
@@ -14,7 +17,9 @@ namespace throughtime::cpu {
 /// by the problem and write to places of their own.
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads);
+  /// `help`: what a worker does when no task is left (run_helped). It must return soon when there is nothing to help
+  /// with, outlive the pool, and may be called at any time.
+  explicit ThreadPool(int threads, std::function<void()> help = {});
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
@@ -25,17 +30,34 @@ class ThreadPool {
   /// Of the exceptions thrown, the one of the lowest task number is rethrown: the same for any thread count.
   template <class Task>
   void run(int count, const Task& task) {
+    if (workers_.empty() || count <= 1) return run_alone(count, task);
     run_tasks(
         count, [](const void* context, int index) { (*static_cast<const Task*>(context))(index); }, &task);
   }
 
+  /// The same for tasks that others may help with: all workers come, and the caller does task 0. It waits for tasks
+  /// alone, never for those who help.
+  template <class Task>
+  void run_helped(int count, const Task& task) {
+    if (workers_.empty()) return run_alone(count, task);
+    run_tasks(
+        count, [](const void* context, int index) { (*static_cast<const Task*>(context))(index); }, &task, true);
+  }
+
  private:
   using Call = void (*)(const void* context, int index);
-  void run_tasks(int count, Call call, const void* context);
+  template <class Task>
+  static void run_alone(int count, const Task& task) {
+    const FlushDenormals flush;
+    for (int i = 0; i < count; ++i) task(i);
+  }
+  void run_tasks(int count, Call call, const void* context, bool helped = false);
+  void run_task(int index);
   void work();
   void take_tasks(std::uint64_t round);
   void keep_error(int index);
 
+  std::function<void()> help_;
   std::vector<std::thread> workers_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -50,6 +72,7 @@ class ThreadPool {
   const void* context_ = nullptr;
   std::exception_ptr error_;
   int error_index_ = 0;
+  int first_ = 0;  // task that a ticket can have
 };
 
 }  // namespace throughtime::cpu

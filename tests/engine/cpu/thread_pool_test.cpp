@@ -22,6 +22,23 @@ TEST(ThreadPool, RunsEveryTaskOnceForAnyThreadCount) {
   }
 }
 
+TEST(ThreadPool, RunsHelpedTasksOnceAndTheFirstWhereItIsCalled) {
+  for (int threads = 1; threads <= 8; ++threads) {
+    std::atomic<int> helps{0};
+    ThreadPool pool(threads, [&] { ++helps; });
+    for (int round = 0; round < 200; ++round) {
+      std::vector<int> runs(static_cast<std::size_t>(1 + round % 5));
+      std::thread::id first;
+      pool.run_helped(static_cast<int>(runs.size()), [&](int i) {
+        ++runs[static_cast<std::size_t>(i)];
+        if (i == 0) first = std::this_thread::get_id();
+      });
+      for (const int count : runs) ASSERT_EQ(count, 1);
+      ASSERT_EQ(first, std::this_thread::get_id());
+    }
+  }
+}
+
 TEST(ThreadPool, SeesWhatTasksWroteWhenItReturns) {
   ThreadPool pool(4);
   std::vector<int> values(100);
