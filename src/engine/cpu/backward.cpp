@@ -285,7 +285,8 @@ class SlicePullBack {
       call.d_gated = work(k).d_gated.data();
       kernels.backward_early(call);
     }
-    add_recurrent_cotangents(k, d_gates);
+    if (l > call_.first || call_.initial_cotangent || call_.tap_norms || call_.tap_vectors)
+      add_recurrent_cotangents(k, d_gates);
     if (reset)
       for (int tensor = 0; tensor < shape.states; ++tensor)
         zero_reset_rows(call_.window, slice_, l, hidden, work(k).cotangent.data() + tensor * plane(k));
@@ -311,8 +312,12 @@ class SlicePullBack {
 
   void add_gradients(int k, int begin, int end, bool resets) {
     const CellShape& shape = layer(k).cell->shape;
-    LayerGradient& sums = slice_.layer_gradients[k];
     const int rows = (end - begin) * slice_.rows;
+    if (call_.layers_in_place)
+      return add_layer_gradient(context_, elements(k), {.steps = rows, .add = started_ || call_.add},
+                                previous_outputs(k, begin, end, resets), layer_input(slice_, elements(k), begin),
+                                slice_, call_.in_place);
+    LayerGradient& sums = slice_.layer_gradients[k];
     const std::size_t hidden = tape(k).hidden;
     const int input_gates = static_cast<int>(shape.input_rows * hidden);
 
