@@ -53,4 +53,7 @@ Case parse_case(const std::string& name);
 /// The cases that every report of the project shows.
 std::vector<std::string> default_cases();
 
+/// Whether the cpu engine may have a way of its own for so many rows of layers with so many units (SingleRows).
+bool may_have_short_way(int rows, int units);
+
 }  // namespace throughtime::bench
