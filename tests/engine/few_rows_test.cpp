@@ -72,13 +72,7 @@ TEST(FewRows, AgreeWithEveryHeadAndOneUnitOneStep) {
   for (const std::string& cell : cells_with_row_steps())
     for (const std::string& head : plain_heads()) {
       SCOPED_TRACE(cell + ", " + head);
-      ProblemSpec spec = narrow_spec(7, cell);
-      spec.model.layers = {{cell, 1, {}}};
-      spec.model.head.name = head;
-      spec.model.head.outputs = (find_head(head).beside + (head == "softmax" ? 2 : 1)) *
-                                find_head(head).outputs_per_target(spec.model.head.levels.size());
-      spec.steps = 1;
-      spec.zero_weights = 0;
+      const ProblemSpec spec = smallest_of(narrow_spec(7, cell), cell, head);
       const Problem problem = random_problem(spec);
       ASSERT_TRUE(goes_across(problem));
       expect_agreement(problem, 7);

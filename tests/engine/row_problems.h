@@ -58,6 +58,17 @@ inline ProblemSpec row_spec(std::uint64_t seed, const std::string& cell) {
   return spec;
 }
 
+/// One step of one unit, with a loss and as few outputs as the head has.
+inline ProblemSpec smallest_of(ProblemSpec spec, const std::string& cell, const std::string& head) {
+  spec.model.layers = {{cell, 1, {}}};
+  spec.model.head.name = head;
+  spec.model.head.outputs = (find_head(head).beside + (head == "softmax" ? 2 : 1)) *
+                            find_head(head).outputs_per_target(spec.model.head.levels.size());
+  spec.steps = 1;
+  spec.zero_weights = 0;
+  return spec;
+}
+
 /// The cotangents at a window's ends, without what only the general way hands out.
 inline PullBackSpec plain_spec(std::size_t numbers, std::uint64_t seed) {
   PullBackSpec spec;
