@@ -94,10 +94,20 @@ Case parse_case(const std::string& name) {
 }
 
 std::vector<std::string> default_cases() {
-  return {"bptt-lstm-b128-h128-t200",          "bptt-gru-b128-h128-t200",         "bptt-rnn-b128-h128-t200",
-          "bptt-antisymmetric-b128-h128-t200", "windows-lstm-b128-h128-t200-k10", "bptt-lstm-b128-h64-t200",
-          "windows-lstm-b128-h64-t200-k10",    "windows-lstm-b1-h32-t100-k10",    "fptt-lstm-b128-h128-t200-k10",
-          "fptt-lstm-b1-h32-t100-k10",         "lm-lstm-b20-h256-t300-v10000",    "fpp-rnn-b1-h4-t10",
+  return {"bptt-lstm-b128-h128-t200",
+          "bptt-gru-b128-h128-t200",
+          "bptt-rnn-b128-h128-t200",
+          "bptt-antisymmetric-b128-h128-t200",
+          "windows-lstm-b128-h128-t200-k10",
+          "bptt-lstm-b128-h64-t200",
+          "windows-lstm-b128-h64-t200-k10",
+          "windows-lstm-b1-h32-t100-k10",
+          "windows-lstm-b16-h32-t100-k10",
+          "fptt-lstm-b128-h128-t200-k10",
+          "fptt-lstm-b1-h32-t100-k10",
+          "lm-lstm-b20-h256-t300-v10000",
+          "fpp-rnn-b1-h4-t10",
+          "fpp-rnn-b16-h4-t10",
           "tprop-gru-b32-h100-t20-v10000"};
 }
 
@@ -108,5 +118,7 @@ std::vector<std::string> thread_cases() {
           "bptt-gru-b8-h512-t200",           "bptt-rnn-b8-h512-t200",        "bptt-lstm-b1-h512-t200",
           "windows-lstm-b128-h128-t200-k10", "fptt-lstm-b128-h128-t200-k10", "lm-lstm-b20-h256-t300-v10000"};
 }
+
+bool may_have_short_way(int rows, int units) { return rows <= 32 || units <= kAcrossUnits; }
 
 }  // namespace throughtime::bench

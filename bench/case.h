@@ -56,4 +56,7 @@ std::vector<std::string> default_cases();
 /// large vocabulary.
 std::vector<std::string> thread_cases();
 
+/// Whether the cpu engine may have a way of its own for so many rows of layers with so many units (SingleRows).
+bool may_have_short_way(int rows, int units);
+
 }  // namespace throughtime::bench

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "bench/case.h"
 #include "bench/measure.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
@@ -124,10 +125,10 @@ Latency latency_of(std::vector<double> times) {
 double wall_now() { return microseconds_of(CLOCK_MONOTONIC); }
 double thread_now() { return microseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-/// Both ways of a single row in turns, by the thread's clock: other programs may run beside them.
+/// Both ways of a single row or of a few in turns, by the thread's clock: other programs may run beside them.
 void compare_ways(const OnlineCase& chosen, const std::string& engine, double seconds, OnlineResult& result) {
   const EngineType& type = find_engine(engine);
-  if (chosen.slots > 1 || type.exact || !type.on_host) return;
+  if (type.exact || !type.on_host || !may_have_short_way(chosen.slots, chosen.hidden)) return;
   OnlineWorkload short_way(chosen, engine), general(chosen, engine, SingleRows::general);
   std::vector<double> unused, rates, general_rates;
   const double begin = wall_now();

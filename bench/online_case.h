@@ -37,7 +37,7 @@ struct OnlineResult {
   double observations_per_cpu_second = 0;  // the same by the thread's own clock, which stands still while others run
   double updates_per_second = 0;
   Latency latency, cpu_latency;  // by those two clocks
-  // Where one slot is a row that has a way of its own (SingleRows): by the general way, in turns with it; by the
+  // Where a row or a few have a way of their own (SingleRows): by the general way, in turns with it; by the
   // thread's clock. 0: there is none.
   double general_per_cpu_second = 0;
   double general_ratio = 0;  // median over pairs: how many times as many observations the short way makes

@@ -15,7 +15,7 @@ namespace throughtime::bench {
 Plan plan_of(const std::vector<std::string>& names) {
   if (names.empty())
     return {.cases = default_cases(),
-            .online = {"online-tbptt-lstm-b1-h32-k10"},
+            .online = {"online-tbptt-lstm-b1-h32-k10", "online-tbptt-lstm-b16-h32-k10"},
             .streams = {"stream-csv-lstm-b1-h32-k10"},
             .host = {"host-fptt-lstm-b128-h128-t784-k20"},
             .batches = all_batch_cases()};

@@ -28,8 +28,8 @@ struct CaseResult {
   std::optional<double> ours_1_thread_ms;
   std::optional<double> scaling;  // one thread / `threads` threads
   std::optional<double> floor_scaling;
-  // Where a single row has a way of its own (SingleRows): the same case by the general way, measured in turns with it
-  // by the thread's own clock.
+  // Where a row or a few have a way of their own (SingleRows): the same case by the general way, measured in turns with
+  // it by the thread's own clock.
   std::optional<double> general_ms;
   std::optional<double> general_ratio;           // median over pairs of general / ours
   std::optional<double> update_share;            // fptt: of a run, clipping, optimizer, lambda and W-bar together

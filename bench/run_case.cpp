@@ -130,11 +130,12 @@ void add_times(const Subjects& many, const Subjects* one, CaseResult& result) {
   result.onednn_1_thread_ratio = median_of_ratios(one->onednn_ms, one->ours_ms);
 }
 
-/// Both ways of a single row in turns, where it has two. A single row is the work of one thread, whose own clock stands
-/// still while others run.
+/// Both ways of a single row or of a few in turns, where they have two: as the work of one thread, whose own clock
+/// stands still while others run.
 void compare_ways(const Case& chosen, const EngineConfig& engine, const Effort& effort, CaseResult& result) {
   const EngineType& type = find_engine(engine.name);
-  if (chosen.batch > 1 || type.exact || !type.on_host) return;
+  if (type.exact || !type.on_host || chosen.recipe() || !may_have_short_way(chosen.batch, chosen.hidden)) return;
+  if (chosen.batch > 1 && engine.threads > 1) return;
   EngineConfig other = engine;
   other.single_rows = SingleRows::general;
   Workload ours(chosen, engine), general(chosen, other);

@@ -129,10 +129,53 @@ struct RowBackward {
   std::size_t d_input_stride = 0, d_recurrent_stride = 0;
 };
 
+/// Rows that lie side by side in a register: a number of a unit, for kAcross rows. Layers of at most kAcrossUnits units
+/// fill registers so, and not with their units.
+inline constexpr std::size_t kAcross = 16;
+inline constexpr int kAcrossUnits = 16;
+
+/// Consecutive steps of one layer and kAcross rows, products included. A matrix [.., kAcross] of a step is `..._step`
+/// numbers behind that of the step before.
+struct AcrossForward {
+  int steps = 0;
+  int inputs = 0, hidden = 0;  // D, H
+  const CellOptions* options = nullptr;
+  const float* input = nullptr;  // x [D, kAcross]
+  std::size_t input_step = 0;
+  const float* input_weights = nullptr;      // [D][input_rows * kAcrossUnits]: the units of a gate side by side
+  const float* recurrent_weights = nullptr;  // [H][recurrent_rows * kAcrossUnits]
+  const float* input_bias = nullptr;         // [input_rows * kAcrossUnits]; of a joint cell both biases
+  const float* recurrent_bias = nullptr;
+  float* states = nullptr;  // tensor k [H, kAcross] at k * state_plane; before the first step, then after each of them
+  float* saved = nullptr;   // number k [H, kAcross] at k * saved_plane
+  std::size_t state_plane = 0, saved_plane = 0;
+  std::size_t state_step = 0;  // also of `saved`
+};
+
+/// The same steps back, last one first.
+struct AcrossBackward {
+  int steps = 0;
+  int hidden = 0;  // H
+  const CellOptions* options = nullptr;
+  const float* weights = nullptr;  // [recurrent_rows * H, H], as the parameters have them
+  const float* states = nullptr;   // as above
+  const float* saved = nullptr;
+  std::size_t state_plane = 0, saved_plane = 0, state_step = 0;
+  float* cotangent = nullptr;       // dL/d(state), carried back: tensor k [H, kAcross] at k * H * kAcross
+  bool to_start = false;            // all of it before the first step, too
+  const float* entering = nullptr;  // dL/dh that enters after step l: [H, kAcross] at its slot * state_step; null: none
+  const std::int32_t* entering_slot = nullptr;  // of each step, -1: nothing enters there; null: slot l
+  float* d_input = nullptr;                     // out: gates [input_rows * H, kAcross] of each step
+  float* d_recurrent = nullptr;                 // likewise; unused for a joint cell
+  std::size_t d_input_step = 0, d_recurrent_step = 0;
+};
+
 /// What a cell may offer beside its CellKernels; null where it does not.
 struct RowKernels {
   void (*forward)(const RowForward&) = nullptr;
   void (*backward)(const RowBackward&) = nullptr;
+  void (*across_forward)(const AcrossForward&) = nullptr;
+  void (*across_backward)(const AcrossBackward&) = nullptr;
 };
 
 /// How a row that has no others beside it goes through its steps: in calls of RowKernels, or as any other batch. The

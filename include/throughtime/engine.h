@@ -69,8 +69,8 @@ class OptimizerState {
   std::vector<Buffer> moments;  // each as long as the buffer it serves
 };
 
-/// How a window of one row passes through an engine that has a short way for it: `general` is the way of all others, to
-/// compare with. The two add sums up in different orders.
+/// How a window of one row or of a few passes through an engine that has short ways for them: `general` is the way of
+/// all others, to compare with. They add sums up in different orders.
 enum class SingleRows { in_one_piece, general };
 constexpr auto names_of(SingleRows) { return choice_names("in_one_piece", "general"); }
 

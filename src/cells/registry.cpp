@@ -44,7 +44,10 @@ bool complete(const WeightMap<Real>& map) {
   return map.apply && map.adjoint;
 }
 
-bool complete(const RowKernels& kernels) { return (kernels.forward == nullptr) == (kernels.backward == nullptr); }
+bool complete(const RowKernels& kernels) {
+  return (kernels.forward == nullptr) == (kernels.backward == nullptr) &&
+         (kernels.across_forward == nullptr) == (kernels.across_backward == nullptr);
+}
 
 /// An engine trusts a registered cell: whatever it would stumble over is refused here.
 void check(const CellType& cell) {
@@ -64,8 +67,9 @@ void check(const CellType& cell) {
   require(shape.forget_row >= -1 && shape.forget_row < shape.input_rows, "forget_row must be -1 or one of input_rows");
   require(complete(cell.reference, shape), "the reference kernels are incomplete");
   require(cell.fast && complete(cell.fast(), shape), "the fast kernels are incomplete");
-  require(!cell.rows || complete(cell.rows()), "one of the two row kernels is missing");
-  require(shape.late_rows == 0 || !cell.rows || !cell.rows().forward, "a cell with late rows has no row kernels");
+  require(!cell.rows || complete(cell.rows()), "one of two row kernels is missing");
+  require(shape.late_rows == 0 || !cell.rows || !(cell.rows().forward || cell.rows().across_forward),
+          "a cell with late rows has no row kernels");
   const bool mapped = cell.raw_shape != nullptr;
   require(complete(cell.reference_map) == mapped && complete(cell.fast_map) == mapped,
           "raw_shape and both weight maps come together or not at all");

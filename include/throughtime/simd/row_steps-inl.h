@@ -9,6 +9,7 @@
 
 #include "throughtime/cell.h"
 #include "throughtime/index.h"
+#include "throughtime/simd/across_steps-inl.h"
 #include "throughtime/simd/pointwise-inl.h"
 #include "throughtime/simd/row_product-inl.h"
 
@@ -166,7 +167,7 @@ HWY_NOINLINE void row_backward(const RowBackward& given) {
 template <class Cell>
 RowKernels make_row_kernels() {
   static_assert(Cell::shape.late_rows == 0);
-  return {row_forward<Cell>, row_backward<Cell>};
+  return {row_forward<Cell>, row_backward<Cell>, across_forward<Cell>, across_backward<Cell>};
 }
 
 }  // namespace throughtime::HWY_NAMESPACE

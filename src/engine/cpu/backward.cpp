@@ -105,9 +105,7 @@ class SlicePullBack {
     const bool resets = call_.gradient && any_reset(begin, end);
     if (resets) copy_previous_outputs(k, begin, end);
     const int rows = (end - begin) * slice_.rows;
-    if (call_.gradient)
-      crew_.share(parts_worth(crew_, rows * weights_of(layer(k))),
-                  [&](Part part) { add_gradients(part, k, begin, end, resets); });
+    if (call_.gradient) sum_gradients(k, begin, end, resets);
     if (needs_input_gradient(k))
       share_panels(crew_, context_.products, rows, work(k).d_input.data(), d_input_stride(k), packed(k).input_back,
                    slice_.d_below.data(), tape(k).inputs, false);
@@ -155,7 +153,9 @@ class SlicePullBack {
       });
       if (late) share([&](LayerBack&& back, int first, int last) { back.late_gates_of_units(l, first, last); });
     }
-    share([&](LayerBack&& back, int first, int last) { back.products_of_units(begin, first, last); });
+    share([&](LayerBack&& back, int first, int last) {
+      if (back.is_read_before(begin)) back.products_of_units(begin, first, last);
+    });
   }
 
   /// d_below came through the masked copy of layer k's input.
@@ -191,13 +191,28 @@ class SlicePullBack {
       zero_reset_rows(call_.window, slice_, slice_.all(), l, tape(k).hidden, to + (l - begin) * plane(k));
   }
 
+  const float* previous_outputs(int k, int begin, bool resets) {
+    return resets ? work(k).previous.data() : slice_.state(k, 0, begin);
+  }
+
   /// Rows of `groups` groups of gates in a product: those that pad the last group are left out.
   int gate_rows(int k, int groups) { return (groups - 1) * static_cast<int>(tape(k).hidden) + layer(k).hidden; }
 
+  void sum_gradients(int k, int begin, int end, bool resets) {
+    const int rows = (end - begin) * slice_.rows;
+    if (call_.layers_in_place)  // too little to share
+      add_layer_gradient(context_, elements(k), {.steps = rows, .add = started_ || call_.add},
+                         previous_outputs(k, begin, resets), layer_input(slice_, elements(k), begin), slice_,
+                         call_.in_place);
+    else
+      crew_.share(parts_worth(crew_, rows * weights_of(layer(k))),
+                  [&](Part part) { add_gradients(part, k, begin, end, resets); });
+  }
+
   void add_gradients(Part part, int k, int begin, int end, bool resets) {
     const CellShape& shape = layer(k).cell->shape;
-    LayerGradient& sums = slice_.layer_gradients[k];
     const int rows = (end - begin) * slice_.rows;
+    LayerGradient& sums = slice_.layer_gradients[k];
     const std::size_t hidden = tape(k).hidden;
     const int input_gates = static_cast<int>(shape.input_rows * hidden);
 
@@ -222,7 +237,7 @@ class SlicePullBack {
     const int early = shape.recurrent_rows - shape.late_rows;
     const std::size_t hidden = tape(k).hidden;
     const float* d_gates = d_recurrent(k);
-    const float* previous = resets ? work(k).previous.data() : slice_.state(k, 0, begin);
+    const float* previous = previous_outputs(k, begin, resets);
     const bool in_place = call_.in_place && written_in_place(context_.model, layer(k));
     const bool started = started_ || (in_place && call_.add);
     float* recurrent = in_place ? call_.in_place + context_.model.parameters().block(layer(k).weight_hh).offset

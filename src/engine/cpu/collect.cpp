@@ -181,12 +181,13 @@ void GradientCollector::run_task(const Task& task, const std::vector<Slice>& sli
 void GradientCollector::run(const Context& context, const PullBackArrays& call, std::vector<Slice>& slices, bool add,
                             ThreadPool& pool, float* gradient) {
   const Slice& only = slices.front();
-  if (!add && !only.flat.empty() && call.losses && only.head_rows > 0) {
+  if (!add && !call.layers_in_place && !only.flat.empty() && call.losses && only.head_rows > 0) {
     for (const float* number : only.flat) *gradient++ = *number;
     return;
   }
   const auto work = [&](int i) {
     const Task& task = tasks_[i];
+    if (call.layers_in_place && of_layers(task.kind)) return;
     const float* mask = task.kind == Kind::recurrent_weights ? mask_of(context, call, task.layer) : nullptr;
     if (mask) mask += task.to - context.model.parameters().block(context.model.layers()[task.layer].weight_hh).offset;
     run_task(task, slices, call.losses, add, gradient, mask);

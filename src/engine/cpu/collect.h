@@ -35,6 +35,9 @@ class GradientCollector {
     head_constants,
   };
 
+  static bool of_layers(Kind kind) {
+    return kind <= Kind::recurrent_weights || kind == Kind::input_bias || kind == Kind::recurrent_bias;
+  }
   static bool of_head(Kind kind) {
     return (kind >= Kind::inner && kind <= Kind::head) || kind == Kind::inner_bias || kind >= Kind::head_bias;
   }

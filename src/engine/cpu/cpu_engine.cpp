@@ -6,6 +6,7 @@
 #include "core/denormals.h"
 #include "core/instructions.h"
 #include "engine/checks.h"
+#include "engine/cpu/across_window.h"
 #include "engine/cpu/collect.h"
 #include "engine/cpu/passes.h"
 #include "engine/cpu/row_window.h"
@@ -32,10 +33,13 @@ class CpuEngine final : public HostEngine<float> {
         staff_(config_.threads, cores_here()),
         pool_(config_.threads, [this] { staff_.help(); }),
         products_(product_kernels()),
+        row_products_(throughtime::cpu::row_products()),
         head_(model.head().fast()),
         packed_(model),
         rows_(row_kernels(model)),
         row_window_(model, rows_, config_.single_rows),
+        across_window_(model, rows_, config_.single_rows),
+        few_rows_(config_.single_rows == SingleRows::in_one_piece && has_small_layers(model, rows_)),
         collector_(model) {
     for (const Layer& layer : model.layers()) cells_.push_back(layer.cell->fast());
   }
@@ -47,7 +51,9 @@ class CpuEngine final : public HostEngine<float> {
   std::unique_ptr<Tape> make_tape(const TapeShape& shape) override {
     check_tape_shape(shape);
     require_tape_memory(*this, shape);
-    auto tape = std::make_unique<CpuTape>(model_, packed_, shape, pool_.threads());
+    auto tape =
+        std::make_unique<CpuTape>(model_, packed_, shape, pool_.threads(), few_rows_ && few_rows(model_, shape));
+    if (across_window_.fits(shape)) tape->add_across(model_);
     collector_.prepare(tape->slices);
     return tape;
   }
@@ -95,7 +101,7 @@ class CpuEngine final : public HostEngine<float> {
       ++packs_.recurrent;
     }
     if (whole) packed_.pack_beside(model_, values);
-    return {model_, packed_, products_, cells_, rows_, head_, values};
+    return {model_, packed_, products_, row_products_, cells_, rows_, head_, values};
   }
 
   /// Calls task(slice, crew) for all slices, of which `steps` steps are worked on.
@@ -108,12 +114,15 @@ class CpuEngine final : public HostEngine<float> {
   Staff staff_;
   ThreadPool pool_;  // its workers help the staff
   ProductKernels products_;
+  RowProducts row_products_;
   HeadKernels<float> head_;
   std::vector<CellKernels<float>> cells_;
   PackedModel packed_;
   PackCounts packs_;
   std::vector<RowKernels> rows_;
   RowWindow row_window_;
+  AcrossWindow across_window_;
+  bool few_rows_;
   GradientCollector collector_;
   Updater updater_;
 };
@@ -122,7 +131,8 @@ void CpuEngine::unroll(const UnrollCall& call) {
   check_unroll(model_, call);
   CpuTape& tape = own(call.tape);
   const bool one_piece = row_window_.takes(call.window, tape.slices.front());
-  const Context context = prepare(call.parameters, call.window, call.training, !one_piece);
+  const bool across = AcrossWindow::takes(call.window, tape);
+  const Context context = prepare(call.parameters, call.window, call.training, !one_piece && !across);
   const Window& window = call.window;
   UnrollArrays arrays{window, call.training, tape.shape().keep};
   arrays.initial_state = numbers_or_null(call.initial_state);
@@ -139,6 +149,9 @@ void CpuEngine::unroll(const UnrollCall& call) {
   if (one_piece) {
     const FlushDenormals flush;
     row_window_.unroll(context, arrays, tape.slices.front());
+  } else if (across) {
+    const FlushDenormals flush;
+    across_window_.unroll(context, arrays, tape);
   } else {
     run_slices(tape, window.steps, [&](Slice& slice, Crew& crew) { unroll_slice(context, arrays, slice, crew); });
   }
@@ -165,6 +178,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
   tape.version = packed_.version;
   tape.head_ready = tape.shape().keep != Keep::nothing;
   tape.in_one_piece = one_piece;
+  tape.is_across = across;
 }
 
 void CpuEngine::pull_back(const PullBackCall& call) {
@@ -185,18 +199,24 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   float* gradient = change_or_null(call.gradient);
 
   const FlushDenormals flush;
-  if (tape.in_one_piece && row_window_.takes(arrays)) {
+  if (tape.in_one_piece && RowWindow::takes(arrays)) {
     const Context context = prepare(call.parameters, call.window, tape.training, false);
     return row_window_.pull_back(context, arrays, gradient, tape.slices.front());
   }
-  // The general way has a head of its own, and what it leaves is no longer of one piece.
-  if (tape.in_one_piece) tape.in_one_piece = tape.head_ready = false;
+  if (tape.is_across && RowWindow::takes(arrays)) {
+    const Context context = prepare(call.parameters, call.window, tape.training, false);
+    return across_window_.pull_back(context, arrays, gradient, *tape.across);
+  }
   const Context context = prepare(call.parameters, call.window, tape.training, true);
+  // The general way has a head of its own, and what it leaves is no longer of one piece.
+  if (tape.is_across) AcrossWindow::spread_out(context, call.window, tape);
+  if (tape.in_one_piece || tape.is_across) tape.in_one_piece = tape.is_across = tape.head_ready = false;
   arrays.head_ready = tape.head_ready && whole;
   // A head that goes back anew leaves gradients of its parameters only where they are asked for.
   if (arrays.losses && !arrays.head_ready)
     tape.head_ready = whole && (arrays.gradient || tape.shape().keep == Keep::state);
   arrays.in_place = tape.slices.size() == 1 ? gradient : nullptr;
+  arrays.layers_in_place = arrays.in_place && tape.is_few;
   run_slices(tape, last - call.first, [&](Slice& slice, Crew& crew) { pull_back_slice(context, arrays, slice, crew); });
   if (gradient) collector_.run(context, arrays, tape.slices, call.add, pool_, gradient);
 }

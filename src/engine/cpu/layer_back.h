@@ -54,6 +54,11 @@ class LayerBack {
     tap(0);
   }
 
+  /// Whether anybody reads dL/d(state before step l).
+  bool is_read_before(int l) const {
+    return l > call_.first || call_.initial_cotangent || call_.tap_norms || call_.tap_vectors;
+  }
+
   // Units [first, last) of the rows alone, of a step without resets, held rows and taps. The gates need what entered
   // the recurrence in the step after: of their own units, while products need the gates of all of them.
 
@@ -269,7 +274,7 @@ class LayerBack {
       multiply_late(d_gates(l), 0, static_cast<int>(tape_.hidden));
       kernels.backward_early(pointwise_);
     }
-    add_recurrent_cotangents(d_gates(l));
+    if (is_read_before(l)) add_recurrent_cotangents(d_gates(l));
     if (reset)
       for (int tensor = 0; tensor < shape.states; ++tensor)
         zero_reset_rows(call_.window, slice_, rows_, l, tape_.hidden, work_.cotangent.data() + tensor * plane_);

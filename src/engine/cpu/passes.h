@@ -6,6 +6,7 @@
 #include "engine/cpu/crew.h"
 #include "engine/cpu/packing.h"
 #include "engine/cpu/products.h"
+#include "engine/cpu/row_products.h"
 #include "engine/cpu/tape.h"
 #include "engine/dropout.h"
 #include "throughtime/engine.h"
@@ -18,6 +19,7 @@ struct Context {
   const Model& model;
   const PackedModel& packed;
   const ProductKernels& products;
+  const RowProducts& row_products;
   const std::vector<CellKernels<float>>& cells;
   const std::vector<RowKernels>& rows;
   const HeadKernels<float>& head;
@@ -44,8 +46,9 @@ struct PullBackArrays {
   bool training = false;
   int first = 0, last = 0;
   bool gradient = false;
-  float* in_place = nullptr;  // the flat gradient, where the only slice writes into it; see written_in_place
-  bool add = false;           // to what it holds
+  float* in_place = nullptr;     // the flat gradient, where the only slice writes into it; see written_in_place
+  bool add = false;              // to what it holds
+  bool layers_in_place = false;  // that slice sums up all of the layers' gradients there
   bool losses = false;
   bool head_ready = false;
   const float* end_cotangent = nullptr;
@@ -120,6 +123,16 @@ struct RowBackPart {
 /// Back through its steps [first, last); gate cotangents go to the row blocks from `chunk_step` on.
 void pull_back_row(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
                    RowStrides strides, bool reset, RowEntering entering = {}, RowBackPart part = {});
+
+/// How many rows of gate cotangents, of one step after the other, and whether the gradient is added to.
+struct RowSpan {
+  int steps = 0;
+  bool add = false;
+};
+/// The gradient of layer k, in the flat vector, from the gate cotangents in its workspace; `before`, `input`: the
+/// outputs before and the inputs of each of their rows, padded as the tape's.
+void add_layer_gradient(const Context& context, std::size_t k, RowSpan span, const float* before, const float* input,
+                        const Slice& slice, float* gradient);
 
 /// Rows of [B, S], or zeros, into slot 0 of all layers; the states in `slot` into such rows.
 void load_state(const Context& context, const float* from, Slice& slice);

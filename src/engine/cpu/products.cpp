@@ -138,12 +138,20 @@ void strip(const Product& p, int column) {
   }
 }
 
+/// Registers of columns that a strip has at most. Five to sixteen rows fill high tiles of two registers, where wide
+/// ones would leave them in tiles of three to six rows with more to load for each sum.
+template <bool transposed>
+int widest_strip(int rows) {
+  return !transposed && rows > 4 && rows <= 16 ? 2 : kMostVectors;
+}
+
 template <bool transposed>
 void run(const Product& p) {
   const int lanes = static_cast<int>(hn::Lanes(Tag()));
+  const int widest = widest_strip<transposed>(p.rows);
   int column = 0;
   while (column < p.columns) {
-    const int vectors = std::min((p.columns - column) / lanes, kMostVectors);
+    const int vectors = std::min((p.columns - column) / lanes, widest);
     if constexpr (kMostVectors >= 4) {
       if (vectors == 4) strip<4, transposed>(p, column);
       if (vectors == 3) strip<3, transposed>(p, column);
@@ -166,7 +174,17 @@ void multiply_transposed(const Product& p) { run<true>(p); }
 void add_rows(int rows, std::size_t columns, const float* a, std::size_t a_stride, float* sum) {
   const Tag d;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t column = 0; column < columns; column += lanes) {
+  constexpr std::size_t beside = 4;  // sums side by side: one alone would wait for each addition
+  std::size_t column = 0;
+  for (; column + beside * lanes <= columns; column += beside * lanes) {
+    Vector total[beside];
+    for (std::size_t k = 0; k < beside; ++k) total[k] = hn::LoadU(d, sum + column + k * lanes);
+    for (int row = 0; row < rows; ++row)
+      for (std::size_t k = 0; k < beside; ++k)
+        total[k] = hn::Add(total[k], hn::LoadU(d, a + row * a_stride + column + k * lanes));
+    for (std::size_t k = 0; k < beside; ++k) hn::StoreU(total[k], d, sum + column + k * lanes);
+  }
+  for (; column < columns; column += lanes) {
     Vector total = hn::LoadU(d, sum + column);
     for (int row = 0; row < rows; ++row) total = hn::Add(total, hn::LoadU(d, a + row * a_stride + column));
     hn::StoreU(total, d, sum + column);

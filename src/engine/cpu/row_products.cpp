@@ -5,11 +5,12 @@
 #include "engine/cpu/products.h"
 #include "engine/cpu/row_products.h"
 #include "throughtime/index.h"
-#include "throughtime/simd/lanes-inl.h"
+#include "throughtime/simd/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace throughtime::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+using throughtime::HWY_NAMESPACE::at_least_one;
 using throughtime::HWY_NAMESPACE::Lanes;
 using throughtime::HWY_NAMESPACE::load_part;
 using throughtime::HWY_NAMESPACE::multiply_add;
@@ -104,44 +105,82 @@ HWY_INLINE void put(Lanes values, float* to, std::size_t left, bool add) {
   store_part(add ? load_part(to, left, 0.0f) + values : values, to, left);
 }
 
-/// The gates from `at` on of one group: `inputs` columns of the weights from `first` on, and the bias with the first.
+/// Columns of the weights of a register of gates.
 template <int inputs>
-HWY_INLINE void gates(const RowGateGradient& call, int group, std::size_t at, int first, bool with_bias) {
-  const std::size_t left = elements(call.rows) - at, width = elements(call.inputs);
-  const float* d = call.d + elements(group) * call.block + at;
+HWY_INLINE void put_columns(const RowGateGradient& call, const Lanes* sum, float* to, std::size_t left) {
+  const std::size_t width = elements(call.inputs);
+  if (inputs == 1 && width == 1) return put(sum[0], to, left, call.add);
+  if constexpr (inputs == 2) {
+    if (width == 2 && left >= Lanes::count() && !call.add)
+      return hn::StoreInterleaved2(sum[0].v, sum[1].v, Lanes::Tag(), to);
+  }
+  for (int i = 0; i < inputs; ++i) scatter(sum[i], to + i, width, left, call.add);
+}
+
+// Registers of gates whose sums run side by side: one sum alone would wait for each addition.
+constexpr int kGateVectors = 4;
+
+/// Gates in registers: those of a group, padding included, lie behind those of the group before.
+struct GateRegisters {
+  int of_group = 0, all = 0;
+
+  explicit GateRegisters(const RowGateGradient& call) {
+    const int lanes = static_cast<int>(Lanes::count());
+    of_group = call.groups > 1 ? static_cast<int>(call.block) / lanes : (call.rows + lanes - 1) / lanes;
+    all = call.groups * of_group;
+  }
+};
+
+/// `vectors` registers of gates from `begin` on: `inputs` columns of the weights from `first` on, and the bias with the
+/// first.
+template <int inputs, int vectors>
+HWY_INLINE void gates(const RowGateGradient& call, GateRegisters registers, int begin, int first, bool with_bias) {
+  const std::size_t lanes = Lanes::count();
+  const float* d = call.d + begin * lanes;
   const float* x = call.x + first;
-  Lanes bias(0.0), sum[inputs > 0 ? inputs : 1];
-  for (int i = 0; i < inputs; ++i) sum[i] = Lanes(0.0);
+  Lanes bias[vectors], sum[vectors][at_least_one(inputs)];
+  for (int v = 0; v < vectors; ++v) {
+    bias[v] = Lanes(0.0);
+    for (int i = 0; i < inputs; ++i) sum[v][i] = Lanes(0.0);
+  }
   for (int step = 0; step < call.steps; ++step, d += call.d_stride) {
-    const Lanes cotangent = Lanes::load(d);
-    bias += cotangent;
-    for (int i = 0; i < inputs; ++i) sum[i] = multiply_add(spread(x[i]), cotangent, sum[i]);
+    Lanes input[at_least_one(inputs)];
+    for (int i = 0; i < inputs; ++i) input[i] = spread(x[i]);
+    for (int v = 0; v < vectors; ++v) {
+      const Lanes cotangent = Lanes::load(d + v * lanes);
+      bias[v] += cotangent;
+      for (int i = 0; i < inputs; ++i) sum[v][i] = multiply_add(input[i], cotangent, sum[v][i]);
+    }
     if constexpr (inputs > 0) x += call.x_stride;
   }
-  const std::size_t place = elements(group, call.rows) + at;
-  if (with_bias && call.bias) put(bias, call.bias + place, left, call.add);
-  if (with_bias && call.another) put(bias, call.another + place, left, call.add);
-  if constexpr (inputs > 0) {
-    float* to = call.weights + place * width + first;
-    if (inputs == 1 && width == 1) return put(sum[0], to, left, call.add);
-    if constexpr (inputs == 2) {
-      if (width == 2 && left >= Lanes::count() && !call.add)
-        return hn::StoreInterleaved2(sum[0].v, sum[1].v, Lanes::Tag(), to);
-    }
-    for (int i = 0; i < inputs; ++i) scatter(sum[i], to + i, width, left, call.add);
+  int group = begin / registers.of_group, at = (begin - group * registers.of_group) * static_cast<int>(lanes);
+  for (int v = 0; v < vectors; ++v, at += static_cast<int>(lanes)) {
+    if (at == registers.of_group * static_cast<int>(lanes)) at = 0, ++group;
+    if (at >= call.rows) continue;  // padding
+    const std::size_t place = elements(group, call.rows) + elements(at), left = elements(call.rows - at);
+    if (with_bias && call.bias) put(bias[v], call.bias + place, left, call.add);
+    if (with_bias && call.another) put(bias[v], call.another + place, left, call.add);
+    if constexpr (inputs > 0)
+      put_columns<inputs>(call, sum[v], call.weights + place * elements(call.inputs) + first, left);
   }
+}
+
+/// All columns of the weights, and the bias with the first of them.
+template <int vectors>
+HWY_NOINLINE void gate_strip(const RowGateGradient& call, GateRegisters registers, int begin) {
+  int first = 0;
+  if (call.inputs == 0) gates<0, vectors>(call, registers, begin, 0, true);
+  for (; first + 4 <= call.inputs; first += 4) gates<4, vectors>(call, registers, begin, first, first == 0);
+  if (call.inputs - first >= 2) gates<2, vectors>(call, registers, begin, first, first == 0), first += 2;
+  if (call.inputs > first) gates<1, vectors>(call, registers, begin, first, first == 0);
 }
 
 void gate_gradient(const RowGateGradient& given) {
   const RowGateGradient call = given;
-  for (int group = 0; group < call.groups; ++group)
-    for (std::size_t at = 0; at < elements(call.rows); at += Lanes::count()) {
-      int first = 0;
-      if (call.inputs == 0) gates<0>(call, group, at, 0, true);
-      for (; first + 4 <= call.inputs; first += 4) gates<4>(call, group, at, first, first == 0);
-      if (call.inputs - first >= 2) gates<2>(call, group, at, first, first == 0), first += 2;
-      if (call.inputs > first) gates<1>(call, group, at, first, first == 0);
-    }
+  const GateRegisters registers(call);
+  int begin = 0;
+  for (; begin + kGateVectors <= registers.all; begin += kGateVectors) gate_strip<kGateVectors>(call, registers, begin);
+  for (; begin < registers.all; ++begin) gate_strip<1>(call, registers, begin);
 }
 
 RowProducts make_row_products() { return {outputs, send_back, weight_gradient, gate_gradient}; }

@@ -23,7 +23,9 @@ bool has_extras(const Model& model) {
          model.config().head.hidden > 0 || model.head_layers().any();
 }
 
-bool fits(const Model& model, const std::vector<RowKernels>& rows) {
+}  // namespace
+
+bool has_small_layers(const Model& model, const std::vector<RowKernels>& rows) {
   if (has_extras(model) || model.outputs() > kMostOutputs || model.inputs() > kMostUnits) return false;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const Layer& layer = model.layers()[k];
@@ -32,10 +34,8 @@ bool fits(const Model& model, const std::vector<RowKernels>& rows) {
   return true;
 }
 
-}  // namespace
-
 RowWindow::RowWindow(const Model& model, const std::vector<RowKernels>& rows, SingleRows choice)
-    : products_(row_products()), fits_(choice == SingleRows::in_one_piece && fits(model, rows)) {}
+    : fits_(choice == SingleRows::in_one_piece && has_small_layers(model, rows)) {}
 
 bool RowWindow::all_go_on(const Window& window) {
   return std::ranges::all_of(window.flags, [](StepFlag flag) { return flag == StepFlag::go_on; });
@@ -76,7 +76,7 @@ void RowWindow::look_at(const Context& context, const UnrollArrays& call, Slice&
   const int outputs = model.outputs(), hidden = model.top_hidden();
   const float* h = slice.state(static_cast<int>(slice.layers.size()) - 1, 0, step + 1);
   float* z = slice.head.outputs.data() + row * (padded(elements(outputs)) + kSkew);
-  products_.outputs(model.linear_outputs(), hidden, h, at(model.head_weight), at(model.head_bias), z);
+  context.row_products.outputs(model.linear_outputs(), hidden, h, at(model.head_weight), at(model.head_bias), z);
   if (model.head_constants >= 0)
     std::copy_n(at(model.head_constants), model.head().constants, z + model.linear_outputs());
   if (call.predictions) {
@@ -93,7 +93,7 @@ void RowWindow::look_at(const Context& context, const UnrollArrays& call, Slice&
   if (call.losses) call.losses[step] = static_cast<float>(loss);
   slice.loss += weight * loss;
   if (!back) return;
-  products_.send_back(model.linear_outputs(), hidden, z, at(model.head_weight), slice.sent_back(step, 0));
+  context.row_products.send_back(model.linear_outputs(), hidden, z, at(model.head_weight), slice.sent_back(step, 0));
   std::memcpy(slice.head.hidden.data() + row * width, h, width * sizeof(float));
   ++slice.head_rows;
 }
@@ -103,9 +103,11 @@ void RowWindow::look_at(const Context& context, const UnrollArrays& call, Slice&
 void RowWindow::pull_back(const Context& context, const PullBackArrays& call, float* gradient, Slice& slice) const {
   for (std::size_t k = slice.layers.size(); k-- > 0;) {
     pull_back_layer(context, call, slice, k);
-    if (gradient) add_layer_gradient(context.model, call, slice, k, gradient);
+    if (gradient)
+      add_layer_gradient(context, k, {.steps = call.window.steps, .add = call.add},
+                         slice.state(static_cast<int>(k), 0, 0), layer_input(slice, k, 0), slice, gradient);
   }
-  if (gradient) add_head_gradient(context.model, call, slice, gradient);
+  if (gradient) add_head_gradient(context, call, slice, gradient);
 }
 
 /// Cotangents of the gates of all steps, from those that enter at the end, from the head or from the layer above; what
@@ -133,88 +135,31 @@ void RowWindow::pull_back_layer(const Context& context, const PullBackArrays& ca
                     slice.d_below.data(), slice.layers[k].inputs, false);
 }
 
-void RowWindow::add_layer_gradient(const Model& model, const PullBackArrays& call, Slice& slice, std::size_t k,
-                                   float* gradient) const {
-  const Layer& layer = model.layers()[k];
-  const CellShape& shape = layer.cell->shape;
-  const LayerTape& tape = slice.layers[k];
-  const LayerWork& work = slice.work[k];
-  const auto at = [&](int block) { return block < 0 ? nullptr : gradient + model.parameters().block(block).offset; };
-  const RowStrides strides = row_strides(layer, tape);
-  const bool few = narrow(layer.inputs);
-  const float* input = layer_input(slice, k, 0);
-
-  RowGateGradient gates{.steps = call.window.steps, .groups = shape.input_rows, .rows = layer.hidden};
-  gates.d = work.d_input.data();
-  gates.d_stride = strides.d_input;
-  gates.block = tape.hidden;
-  gates.bias = at(layer.bias_ih);
-  gates.another = shape.joint ? at(layer.bias_hh) : nullptr;  // a joint cell's two biases receive the same
-  gates.add = call.add;
-  if (few)
-    gates.inputs = layer.inputs, gates.x = input, gates.x_stride = tape.inputs, gates.weights = at(layer.weight_ih);
-  products_.gate_gradient(gates);
-
-  RowWeightGradient weights{.steps = call.window.steps, .rows = layer.hidden, .add = call.add};
-  const auto add_groups = [&](int groups, const float* d) {
-    // Groups without padding between them are one.
-    const bool joined = tape.hidden == elements(layer.hidden);
-    weights.rows = joined ? groups * layer.hidden : layer.hidden;
-    for (int group = 0; group < (joined ? 1 : groups); ++group) {
-      weights.d = d + group * tape.hidden;
-      products_.weight_gradient(weights);
-      weights.gradient += elements(layer.hidden, weights.columns);
-    }
-  };
-  if (!few) {
-    weights.columns = layer.inputs;
-    weights.d_stride = strides.d_input;
-    weights.x = input;
-    weights.x_stride = tape.inputs;
-    weights.gradient = at(layer.weight_ih);
-    add_groups(shape.input_rows, work.d_input.data());
-  }
-  if (shape.recurrent_rows == 0) return;
-  const float* d_recurrent = shape.joint ? work.d_input.data() : work.d_recurrent.data();
-  weights.columns = layer.hidden;
-  weights.d_stride = strides.d_recurrent;
-  weights.x = slice.state(static_cast<int>(k), 0, 0);
-  weights.x_stride = tape.hidden;
-  weights.gradient = at(layer.weight_hh);
-  add_groups(shape.recurrent_rows, d_recurrent);
-  if (shape.joint || layer.bias_hh < 0) return;
-  gates = {.steps = call.window.steps, .groups = shape.recurrent_rows, .rows = layer.hidden, .d = d_recurrent};
-  gates.d_stride = strides.d_recurrent;
-  gates.block = tape.hidden;
-  gates.bias = at(layer.bias_hh);
-  gates.add = call.add;
-  products_.gate_gradient(gates);
-}
-
-void RowWindow::add_head_gradient(const Model& model, const PullBackArrays& call, const Slice& slice,
+void RowWindow::add_head_gradient(const Context& context, const PullBackArrays& call, const Slice& slice,
                                   float* gradient) const {
+  const Model& model = context.model;
   const auto at = [&](int block) { return gradient + model.parameters().block(block).offset; };
   const int losses = call.losses ? slice.head_rows : 0;  // none: zeros, or what is there stays
   const std::size_t stride = padded(elements(model.outputs())) + kSkew;
-  products_.weight_gradient({.steps = losses,
-                             .rows = model.linear_outputs(),
-                             .columns = model.top_hidden(),
-                             .d = slice.head.outputs.data(),
-                             .d_stride = stride,
-                             .x = slice.head.hidden.data(),
-                             .x_stride = slice.layers.back().hidden,
-                             .gradient = at(model.head_weight),
-                             .add = call.add});
+  context.row_products.weight_gradient({.steps = losses,
+                                        .rows = model.linear_outputs(),
+                                        .columns = model.top_hidden(),
+                                        .d = slice.head.outputs.data(),
+                                        .d_stride = stride,
+                                        .x = slice.head.hidden.data(),
+                                        .x_stride = slice.layers.back().hidden,
+                                        .gradient = at(model.head_weight),
+                                        .add = call.add});
   RowGateGradient bias{.steps = losses, .groups = 1, .rows = model.linear_outputs(), .d = slice.head.outputs.data()};
   bias.d_stride = stride;
   bias.bias = at(model.head_bias);
   bias.add = call.add;
-  products_.gate_gradient(bias);
+  context.row_products.gate_gradient(bias);
   if (model.head_constants < 0) return;
   bias.rows = model.head().constants;
   bias.d += model.linear_outputs();
   bias.bias = at(model.head_constants);
-  products_.gate_gradient(bias);
+  context.row_products.gate_gradient(bias);
 }
 
 }  // namespace throughtime::cpu

@@ -3,9 +3,12 @@
 #include <vector>
 
 #include "engine/cpu/passes.h"
-#include "engine/cpu/row_products.h"
 
 namespace throughtime::cpu {
+
+/// Whether a model is made of what windows of one row or of a few know: recurrent layers with steps of their own, so
+/// small that the way there costs as much as the arithmetic, and an output layer; no masks, no penalties.
+bool has_small_layers(const Model& model, const std::vector<RowKernels>& rows);
 
 /// A window of one row that passes through in one piece: the cells go through all of its steps in one call per layer,
 /// the head reads its weights where they are, and gradients are summed up where the flat vector has them. Nothing is
@@ -22,7 +25,7 @@ class RowWindow {
   void unroll(const Context& context, const UnrollArrays& call, Slice& slice) const;
 
   /// Whether it pulls back so: the whole window, nothing but losses and the cotangent at its end entering.
-  bool takes(const PullBackArrays& call) const {
+  static bool takes(const PullBackArrays& call) {
     return call.first == 0 && call.last == call.window.steps && !call.step_cotangents && !call.tap_norms &&
            !call.tap_vectors;
   }
@@ -34,11 +37,8 @@ class RowWindow {
   void run_head(const Context& context, const UnrollArrays& call, Slice& slice) const;
   void look_at(const Context& context, const UnrollArrays& call, Slice& slice, int step) const;
   void pull_back_layer(const Context& context, const PullBackArrays& call, Slice& slice, std::size_t k) const;
-  void add_layer_gradient(const Model& model, const PullBackArrays& call, Slice& slice, std::size_t k,
-                          float* gradient) const;
-  void add_head_gradient(const Model& model, const PullBackArrays& call, const Slice& slice, float* gradient) const;
+  void add_head_gradient(const Context& context, const PullBackArrays& call, const Slice& slice, float* gradient) const;
 
-  RowProducts products_;
   bool fits_ = false;
 };
 

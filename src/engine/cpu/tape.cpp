@@ -9,8 +9,8 @@ namespace {
 
 /// How many slices a batch is cut into: a matter of the batch alone, so that bits do not depend on threads. Small
 /// batches stay whole: they would lose more by the hand-over than they gain.
-int slice_count(int batch) {
-  if (batch <= 8) return 1;
+int slice_count(int batch, bool whole) {
+  if (batch <= 8 || whole) return 1;
   return std::min(batch, 2 * ((batch + 2 * kSliceRows - 1) / (2 * kSliceRows)));
 }
 
@@ -21,9 +21,19 @@ bool masks_rows(const DropoutConfig& dropout) {
 
 }  // namespace
 
-CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape, int threads) : Tape(shape) {
+bool few_rows(const Model& model, const TapeShape& shape) {
+  if (shape.batch < 2 || shape.batch > kSliceRows) return false;
+  std::size_t products = 0;  // of a row and a step forth
+  for (const Layer& layer : model.layers())
+    products += elements(layer.cell->shape.input_rows, layer.hidden, layer.inputs) +
+                elements(layer.cell->shape.recurrent_rows, layer.hidden, layer.hidden);
+  return products * elements(shape.batch, shape.steps) <= kFewProducts;
+}
+
+CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape, int threads, bool few)
+    : Tape(shape), is_few(few) {
   const bool gradient = shape.keep == Keep::gradient, back = shape.keep != Keep::nothing;
-  const int count_of_slices = slice_count(shape.batch);
+  const int count_of_slices = slice_count(shape.batch, few);
   const std::size_t raw = padded(model.raw_inputs());
   slices.resize(elements(count_of_slices));
   int first = 0;
@@ -75,6 +85,12 @@ CpuTape::CpuTape(const Model& model, const PackedModel& packed, const TapeShape&
     }
     count(slice);
   }
+}
+
+void CpuTape::add_across(const Model& model) {
+  across = std::make_unique<AcrossTape>(model, shape());
+  activation_bytes_ += across->bytes();
+  bytes_ += across->bytes();
 }
 
 void CpuTape::add_layer(const Model& model, Slice& slice, std::size_t index) {

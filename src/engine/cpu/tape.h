@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "engine/cpu/across_tape.h"
 #include "engine/cpu/packing.h"
 #include "throughtime/engine.h"
 #include "throughtime/index.h"
@@ -12,6 +14,9 @@ namespace throughtime::cpu {
 /// Rows of a slice at most, and rows of (step, row) pairs that one weight-gradient product sums over.
 inline constexpr int kSliceRows = 32;
 inline constexpr int kChunkRows = 128;
+
+/// Multiplications of a window's steps forth that are not worth a second thread: some 30 us forth and back.
+inline constexpr std::size_t kFewProducts = 1'500'000;
 
 /// Numbers behind the last gate of a row: keeps rows from falling onto the same cache sets when a product walks down
 /// a column.
@@ -126,15 +131,24 @@ struct Slice {
   }
 };
 
+/// Whether a batch of at most kSliceRows rows is so little work that a second thread would lose more by the hand-over
+/// than it gains. A matter of the shape alone, as all cuts are.
+bool few_rows(const Model& model, const TapeShape& shape);
+
 class CpuTape final : public Tape {
  public:
-  /// `threads`: that may work on one slice.
-  CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape, int threads);
+  /// `threads`: that may work on one slice. `few`: few_rows of this shape, where layers are small enough.
+  CpuTape(const Model& model, const PackedModel& packed, const TapeShape& shape, int threads, bool few);
 
   std::size_t activation_bytes() const override { return activation_bytes_; }
   std::size_t bytes() const override { return bytes_; }
 
+  /// Room for windows across rows as well.
+  void add_across(const Model& model);
+
+  const bool is_few;  // few_rows: one slice, whose gradients are summed where they belong
   std::vector<Slice> slices;
+  std::unique_ptr<AcrossTape> across;  // null: no window goes that way
   // The unroll that the tape holds.
   int steps = 0;
   bool training = false;
@@ -142,6 +156,7 @@ class CpuTape final : public Tape {
   std::int32_t parameters = -1;
   bool head_ready = false;    // d_top and the head's gradients are those of the whole window
   bool in_one_piece = false;  // unrolled as one row in one piece (RowWindow)
+  bool is_across = false;     // unrolled across rows (AcrossWindow)
 
  private:
   void add_layer(const Model& model, Slice& slice, std::size_t index);
