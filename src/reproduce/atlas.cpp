@@ -233,7 +233,8 @@ AtlasPage paper_page(const Paper& paper, const std::filesystem::path& results, c
   std::string text = fmt::format(
       "# {}\n\nThis page has the numbers behind the verdicts of [the overview](../{}), which says what the words mean. "
       "`throughtime reproduce --atlas docs` writes it from the stored results. An arm is one of the methods or "
-      "settings that a result compares; the configuration names it. A claim that did not hold has a picture.\n\n{} "
+      "settings that a result compares; the configuration names it. A claim that did not hold has a picture, if its "
+      "curves were kept.\n\n{} "
       "It counts all tests of the paper's claims, those of claims that quick scale was then found unable to decide "
       "among "
       "them, and a claim that two results have on the same runs once. Our own questions are corrected among "

@@ -27,7 +27,7 @@ const std::vector<Key<Measure>>& measure_keys() {
        "last "
        "50 iterations. mean: the mean of all, the area under it. lowest, highest: those values. reach: the first "
        "iteration that reaches the level (\"not reached\" where none does). share: the share of the values after the "
-       "first that are at or below the level. rise: from the first tenth to the final one. decay: the final tenth over "
+       "first that are at or below the level. rise: the final tenth minus the first value. decay: the final tenth over "
        "the highest. relapses: how often it is above ten times the level after it was at or below the level. result: a "
        "number of result.json. dynamic: one of a dynamic evaluation"},
       {"level", &Measure::level, "measure = reach, share or relapses: that level"},

@@ -24,6 +24,20 @@ Json json_of(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
+/// Lists such as "a, b" as one, in their order.
+std::string each_once(std::initializer_list<std::string> lists) {
+  constexpr std::string_view comma = ", ";
+  std::vector<std::string> all;
+  for (const std::string& list : lists)
+    for (std::size_t first = 0; first < list.size();) {
+      const std::size_t end = std::min(list.find(comma, first), list.size());
+      if (const std::string one = list.substr(first, end - first); std::find(all.begin(), all.end(), one) == all.end())
+        all.push_back(one);
+      first = end + comma.size();
+    }
+  return fmt::format("{}", fmt::join(all, comma));
+}
+
 double number_of(const Json& json) {
   if (json == infinite) return std::numeric_limits<double>::infinity();
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
@@ -115,7 +129,7 @@ void keep_other_arms(const StoredResult& older, StoredResult& newer) {
   if (kept == 0) return;
   newer.seconds += older.seconds * kept / static_cast<double>(older.values.size());  // as far as can be told
   if (!older.note.empty()) newer.note = "Of the arms that were kept: " + older.note;
-  if (newer.commit != older.commit) newer.commit = fmt::format("{}, {}", older.commit, newer.commit);
+  newer.commit = each_once({older.commit, newer.commit});
 }
 
 bool is_complete(const ResultSpec& spec, const StoredResult& stored) {

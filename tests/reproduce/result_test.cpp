@@ -9,6 +9,7 @@
 
 #include "reproduce/cost.h"
 #include "reproduce/example.h"
+#include "reproduce/programme.h"
 #include "reproduce/stored.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
@@ -292,6 +293,19 @@ TEST(Costs, AreKeptAndQuickScaleIsQuick) {
   const std::filesystem::path root = std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path();
   for (const auto& [name, cost] : read_costs(root / "experiments/results"))
     EXPECT_LE(cost.quick, 2 * 300) << name << ": five minutes on two cores";
+}
+
+TEST(Costs, EverythingAtQuickScaleFitsIntoThreeHoursOfTwoCores) {
+  const std::filesystem::path experiments =
+      std::filesystem::path(THROUGHTIME_TEST_DIRECTORY).parent_path() / "experiments";
+  const std::filesystem::path results = experiments / "results";
+  const Programme quick = programme_of(find_results(experiments), Scale::quick, read_costs(results), results);
+  double seconds = 0;
+  for (std::size_t i = 0; i < quick.results.size(); ++i) {
+    EXPECT_TRUE(std::isfinite(quick.seconds[i])) << quick.results[i].name << " was neither run nor estimated";
+    seconds += quick.seconds[i];
+  }
+  EXPECT_LE(seconds, 2 * 3 * 3600);
 }
 
 /// What runs took is as good as what they were expected to take: a slow one is named.

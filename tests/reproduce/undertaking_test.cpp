@@ -120,6 +120,10 @@ TEST(StoredArms, ThatAreNotRunAgainStay) {
   EXPECT_EQ(both.chosen.at("two"), SweepPoint{"optimizer.rate=0.1"});
   EXPECT_EQ(both.commit, "a, b");
   EXPECT_EQ(both.seconds, 5 + 20.0);
+  older.commit = "a, b, c, b";
+  both = newer;
+  keep_other_arms(older, both);
+  EXPECT_EQ(both.commit, "a, b, c") << "each once";
 
   older.smaller = {"train.iterations=5"};  // another quick scale: its numbers mean something else
   both = newer;
