@@ -153,7 +153,8 @@ HWY_INLINE void gates(const RowGateGradient& call, GateRegisters registers, int 
     }
     if constexpr (inputs > 0) x += call.x_stride;
   }
-  int group = begin / registers.of_group, at = (begin - group * registers.of_group) * static_cast<int>(lanes);
+  int group = call.groups > 1 ? begin / registers.of_group : 0;  // a division takes long beside a small net
+  int at = (begin - group * registers.of_group) * static_cast<int>(lanes);
   for (int v = 0; v < vectors; ++v, at += static_cast<int>(lanes)) {
     if (at == registers.of_group * static_cast<int>(lanes)) at = 0, ++group;
     if (at >= call.rows) continue;  // padding
