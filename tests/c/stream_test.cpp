@@ -102,7 +102,9 @@ TEST(CStream, ThatDivergesIsARunThatFails) {
   const std::string wild = std::string(small_options) + "[optimizer]\nname = \"sgd\"\nrate = 1e30\n";
   for (const bool scaled : {false, true}) {
     const std::int64_t model = new_model(wild.c_str());
-    if (scaled) ASSERT_EQ(tt_scales_begin(model), TT_OK);
+    if (scaled) {
+      ASSERT_EQ(tt_scales_begin(model), TT_OK);
+    }
     double prediction = 0;
     EXPECT_EQ(tt_stream_observe_many(model, 0, 100, sine.inputs.data(), nullptr, sine.targets.data(), nullptr, nullptr),
               TT_FAILED);

@@ -146,7 +146,9 @@ TEST_P(Regularisers, PenaltiesAreMeansOverStepsWithALoss) {
       const std::vector<double> wanted = penalties_of(problem, unrolled.states, masks);
       EXPECT_NEAR(unrolled.penalties[0], wanted[0], tolerance() * (1 + wanted[0]));
       EXPECT_NEAR(unrolled.penalties[1], wanted[1], tolerance() * (1 + wanted[1]));
-      if (steps == 1) EXPECT_EQ(unrolled.penalties[1], 0) << "nothing to compare with";
+      if (steps == 1) {
+        EXPECT_EQ(unrolled.penalties[1], 0) << "nothing to compare with";
+      }
 
       // They are no part of the loss, and evaluations have none.
       spec.model.penalties = {};

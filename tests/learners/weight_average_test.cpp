@@ -84,8 +84,12 @@ TEST_P(AverageOfWeights, IsTheMeanOfTheWeightsSinceItBegan) {
         const std::vector<double> now = random_numbers(size, static_cast<std::uint64_t>(step));
         engine->write(weights, now);
         average.follow(weights, step);
-        if (step == 5 || step == 6) EXPECT_EQ(average.observe_validation(step, step), false);
-        if (step == 6) EXPECT_EQ(average.observe_validation(7, step), when == Averaging::non_monotone);
+        if (step == 5 || step == 6) {
+          EXPECT_EQ(average.observe_validation(step, step), false);
+        }
+        if (step == 6) {
+          EXPECT_EQ(average.observe_validation(7, step), when == Averaging::non_monotone);
+        }
         const std::int64_t averaged = step - begins - from;
         const Buffer mean = average.mean(step);
         ASSERT_EQ(static_cast<bool>(mean), averaged > 0) << step;
