@@ -64,7 +64,10 @@ std::string shell_word(const std::string& word) {
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string text;
-  for (std::string word; std::getline(file, word, '\0');) text += (text.empty() ? "" : " ") + shell_word(word);
+  for (std::string word; std::getline(file, word, '\0');) {
+    if (!text.empty()) text += ' ';
+    text += shell_word(word);
+  }
   return text;
 }
 
