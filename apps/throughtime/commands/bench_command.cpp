@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,7 +13,6 @@
 #include "bench/at_once_case.h"
 #include "bench/batches.h"
 #include "bench/case.h"
-#include "bench/costs.h"
 #include "bench/host_case.h"
 #include "bench/onednn.h"
 #include "bench/online_case.h"
@@ -26,6 +23,7 @@
 #include "bench/scaling_model.h"
 #include "bench/stream_case.h"
 #include "commands.h"
+#include "commands/bench_tables.h"
 #include "terminal.h"
 #include "throughtime/error.h"
 
@@ -59,6 +57,12 @@ bench::Effort effort_of(const BenchOptions& options) {
 
 bool is_against(const BenchOptions& options, bench::Rival rival) {
   return std::ranges::count(options.against, name_of(rival)) > 0;
+}
+
+std::vector<bench::Rival> rivals_of(const BenchOptions& options) {
+  std::vector<bench::Rival> rivals;
+  for (const std::string& name : options.against) rivals.push_back(choice_of<bench::Rival>(name, "bench", "--against"));
+  return rivals;
 }
 
 /// What the peer computes with, said once; none where there is no peer.
@@ -102,155 +106,11 @@ void add_peer(const BenchOptions& options, const bench::PeerDescription& descrip
   }
 }
 
-std::string time_text(std::optional<double> milliseconds) {
-  return milliseconds ? fmt::format("{:.{}f}", *milliseconds, *milliseconds < 10 ? 3 : 1) : "-";
-}
-
-std::string time_text(const std::optional<bench::PeerTime>& peer) {
-  return time_text(peer ? std::optional(peer->milliseconds) : std::nullopt);
-}
-
-std::string ratio_text(std::optional<double> ratio) { return ratio ? fmt::format("{:.2f}", *ratio) : "-"; }
-
-std::string percent_text(std::optional<double> share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; }
-std::string rate_text(std::optional<double> per_second) {
-  return per_second ? fmt::format("{:.0f}", *per_second) : "-";
-}
-
-/// A column of the table of cases; one of a rival that was not measured is left out.
-struct ResultColumn {
-  Table::Column column;
-  bool shown;
-  std::function<std::string(const bench::CaseResult&)> text;
-};
-
-std::vector<ResultColumn> result_columns(const std::vector<bench::CaseResult>& results, const EngineConfig& engine) {
-  using Result = bench::CaseResult;
-  const bool onednn = std::ranges::any_of(results, [](const Result& result) { return result.onednn_ms.has_value(); });
-  const bool ways = std::ranges::any_of(results, [](const Result& result) { return result.general_ms.has_value(); });
-  const bool cpu = !results.empty() && results[0].time == bench::TimeOf::cpu;
-  const std::string ours = fmt::format("ours {}ms ({}, {} threads)", cpu ? "cpu " : "", engine.name, engine.threads);
-  return {{{"case", false}, true, [](const Result& result) { return result.name; }},
-          {{ours}, true, [](const Result& result) { return time_text(result.ours_ms); }},
-          {{"torch ms"}, true, [](const Result& result) { return time_text(result.peer); }},
-          {{"ratio"}, true, [](const Result& result) { return ratio_text(result.ratio()); }},
-          {{"tuned ms"}, true, [](const Result& result) { return time_text(result.tuned_peer); }},
-          {{"ratio"}, true, [](const Result& result) { return ratio_text(result.tuned_ratio()); }},
-          {{"oneDNN ms"}, onednn, [](const Result& result) { return time_text(result.onednn_ms); }},
-          {{"ratio"}, onednn, [](const Result& result) { return ratio_text(result.onednn_ratio); }},
-          {{"floor ms"}, true, [](const Result& result) { return time_text(result.floor_ms); }},
-          {{"x floor"}, true, [](const Result& result) { return ratio_text(result.floor_ratio); }},
-          {{"1 thread ms"}, true, [](const Result& result) { return time_text(result.ours_1_thread_ms); }},
-          {{"oneDNN's"}, onednn, [](const Result& result) { return time_text(result.onednn_1_thread_ms); }},
-          {{"ratio"}, onednn, [](const Result& result) { return ratio_text(result.onednn_1_thread_ratio); }},
-          {{"scaling"}, true, [](const Result& result) { return ratio_text(result.scaling); }},
-          {{"floor's"}, true, [](const Result& result) { return ratio_text(result.floor_scaling); }},
-          {{"update"}, true, [](const Result& result) { return percent_text(result.update_share); }},
-          {{"updates/s"}, true, [](const Result& result) { return rate_text(result.updates_per_second); }},
-          {{"per cpu s"}, true, [](const Result& result) { return rate_text(result.updates_per_cpu_second); }},
-          {{"general ms"}, ways, [](const Result& result) { return time_text(result.general_ms); }},
-          {{"ratio"}, ways, [](const Result& result) { return ratio_text(result.general_ratio); }},
-          {{"activations"}, true, [](const Result& result) { return bytes_text(result.activation_bytes); }}};
-}
-
-std::string table_text(const std::vector<bench::CaseResult>& results, const EngineConfig& engine) {
-  std::vector<ResultColumn> columns = result_columns(results, engine);
-  std::erase_if(columns, [](const ResultColumn& column) { return !column.shown; });
-  std::vector<Table::Column> titles;
-  for (const ResultColumn& column : columns) titles.push_back(column.column);
-  Table table(std::move(titles));
-  for (const bench::CaseResult& result : results) {
-    std::vector<std::string> cells;
-    for (const ResultColumn& column : columns) cells.push_back(column.text(result));
-    table.add_row(std::move(cells));
-  }
-  return table.text(style_of(STDOUT_FILENO));
-}
-
-/// A grid of cells and units by rows: milliseconds of ours and of one rival, and how many times faster ours is.
-std::string map_text(const std::vector<bench::CaseResult>& results, const std::vector<std::string>& cells,
-                     const std::string& rival,
-                     const std::function<std::optional<double>(const bench::CaseResult&)>& its_ms) {
-  std::vector<Table::Column> titles = {{"ours / " + rival + ", ms", false}};
-  for (const int rows : bench::map_rows) titles.push_back({fmt::format("{} row{}", rows, rows == 1 ? "" : "s")});
-  Table table(std::move(titles));
-  auto result = results.begin();
-  for (const std::string& cell : cells)
-    for (const int units : bench::map_units) {
-      std::vector<std::string> texts = {fmt::format("{} {}", cell, units)};
-      for (std::size_t i = 0; i < bench::map_rows.size(); ++i, ++result) {
-        const std::optional<double> its = its_ms(*result);
-        const std::optional<double> ratio = its ? std::optional(*its / result->ours_ms) : std::nullopt;
-        texts.push_back(fmt::format("{} / {} ({})", time_text(result->ours_ms), time_text(its), ratio_text(ratio)));
-      }
-      table.add_row(std::move(texts));
-    }
-  return table.text(style_of(STDOUT_FILENO));
-}
-
-/// A grid for each rival, or for ours alone.
-std::string map_text(const BenchOptions& options, const std::vector<bench::CaseResult>& results) {
-  using Result = bench::CaseResult;
-  const auto tuned_torch = [](const Result& result) {
-    return result.tuned_peer ? std::optional(result.tuned_peer->milliseconds) : std::nullopt;
-  };
-  std::string text;
-  if (is_against(options, bench::Rival::onednn) || options.against.empty())
-    text += map_text(results, options.map_cells, "oneDNN", [](const Result& result) { return result.onednn_ms; });
-  if (is_against(options, bench::Rival::torch))
-    text += map_text(results, options.map_cells, "PyTorch tuned", tuned_torch);
-  return text;
-}
-
-/// For each case the times at each number of threads, of ours and of what stands beside it, one below the other.
-std::string thread_table_text(const BenchOptions& options, const std::vector<bench::CaseResult>& results) {
-  using Result = bench::CaseResult;
-  struct Line {
-    const char* name;
-    std::function<std::optional<double>(const Result&)> number;
-    bool time;
-  };
-  const std::vector<Line> lines = {
-      {"ours ms", [](const Result& result) { return std::optional(result.ours_ms); }, true},
-      {"floor ms", [](const Result& result) { return result.floor_ms; }, true},
-      {"ours / floor", [](const Result& result) { return result.floor_ratio; }, false},
-      {"oneDNN ms", [](const Result& result) { return result.onednn_ms; }, true},
-      {"oneDNN / ours", [](const Result& result) { return result.onednn_ratio; }, false},
-      {"PyTorch / ours", [](const Result& result) { return result.ratio(); }, false},
-      {"tuned / ours", [](const Result& result) { return result.tuned_ratio(); }, false}};
-  std::vector<Table::Column> titles = {{"case", false}, {"by threads", false}};
-  for (const int count : options.thread_counts) titles.push_back({fmt::format("{}", count)});
-  Table table(std::move(titles));
-  for (std::size_t first = 0; first < results.size(); first += options.thread_counts.size())
-    for (const Line& line : lines) {
-      if (!line.number(results[first])) continue;
-      std::vector<std::string> texts = {results[first].name, line.name};
-      for (std::size_t i = first; i < first + options.thread_counts.size(); ++i)
-        texts.push_back(line.time ? time_text(line.number(results[i])) : ratio_text(line.number(results[i])));
-      table.add_row(std::move(texts));
-    }
-  return table.text(style_of(STDOUT_FILENO));
-}
-
-/// What each method asks for to learn from one sequence, and the bytes of its tape against BPTT's.
-std::string costs_text() {
-  Table table({{"method", false}, {"T"}, {"steps pulled back"}, {"gradients"}, {"updates"}, {"tape"}, {"of bptt's"}});
-  for (const int steps : {200, 1000, 10000}) {
-    const std::vector<bench::Costs> rows = bench::costs_of(steps);
-    const auto of_bptt = static_cast<double>(rows.front().activation_bytes);
-    for (const bench::Costs& row : rows)
-      table.add_row({row.method, fmt::format("{}", row.steps), fmt::format("{}", row.gradient_steps),
-                     fmt::format("{}", row.gradients), fmt::format("{}", row.updates), bytes_text(row.activation_bytes),
-                     fmt::format("{:.4f}", static_cast<double>(row.activation_bytes) / of_bptt)});
-  }
-  return table.text(style_of(STDOUT_FILENO));
-}
-
 void check(const BenchOptions& options) {
   require_usable(find_engine(options.engine.name));
   require_range("bench", "--threads", options.engine.threads, 1, 1024);
   require_range("bench", "--repeats", options.repeats, 1, 10000);
-  for (const std::string& rival : options.against) choice_of<bench::Rival>(rival, "bench", "--against");
+  rivals_of(options);
   const bool on_host = find_engine(options.engine.name).on_host;
   if (!on_host && is_against(options, bench::Rival::onednn))
     refuse("bench", "--against onednn computes on the processor, and the engine {} does not", options.engine.name);
@@ -265,33 +125,6 @@ void check(const BenchOptions& options) {
   if (!options.map_cells.empty() && !options.cases.empty()) refuse("bench", "--map names its cases; leave --cases out");
   if (options.python && options.engine.communicator)
     refuse("bench", "--python measures in one process, without mpirun");
-}
-
-/// Speed and latency of learning one observation at a time.
-std::string table_text(const std::vector<bench::OnlineResult>& results) {
-  Table table({{"case", false},
-               {"clock", false},
-               {"observations/s"},
-               {"p50 us"},
-               {"p99 us"},
-               {"p99.9 us"},
-               {"longest us"},
-               {"general/s"},
-               {"ratio"}});
-  const auto add = [&](const std::string& name, const char* clock, double rate, const bench::Latency& latency,
-                       std::optional<double> general = {}, std::optional<double> ratio = {}) {
-    table.add_row({name, clock, fmt::format("{:.0f}", rate), fmt::format("{:.1f}", latency.p50),
-                   fmt::format("{:.1f}", latency.p99), fmt::format("{:.1f}", latency.p999),
-                   fmt::format("{:.0f}", latency.longest), rate_text(general), ratio_text(ratio)});
-  };
-  for (const bench::OnlineResult& result : results) {
-    add(result.name, "wall", result.observations_per_second, result.latency);
-    const bool both = result.general_ratio > 0;
-    add(result.name, "cpu", result.observations_per_cpu_second, result.cpu_latency,
-        both ? std::optional(result.general_per_cpu_second) : std::nullopt,
-        both ? std::optional(result.general_ratio) : std::nullopt);
-  }
-  return table.text(style_of(STDOUT_FILENO));
 }
 
 /// On one core.
@@ -347,16 +180,6 @@ void run_at_once(const BenchOptions& options, const std::vector<std::string>& ca
   if (!options.json && !cases.empty()) show("{}", table.text(style_of(STDOUT_FILENO)));
 }
 
-std::string table_text(const std::vector<bench::BatchResult>& results) {
-  Table table(
-      {{"batch of 128 rows", false}, {"steps"}, {"made in ms"}, {"learned from in ms"}, {"share"}, {"", false}});
-  for (const bench::BatchResult& result : results)
-    table.add_row({result.name, fmt::format("{}", result.steps), time_text(result.make_ms),
-                   time_text(result.iteration_ms), fmt::format("{:.2f} %", 100 * result.share),
-                   result.share > bench::BatchResult::most ? "too slow" : ""});
-  return table.text(style_of(STDOUT_FILENO));
-}
-
 /// Data sets that are not there are left out, unless they were asked for by name.
 void run_batches(const BenchOptions& options, const std::vector<bench::BatchCase>& cases) {
   std::vector<bench::BatchResult> results;
@@ -376,14 +199,6 @@ void run_batches(const BenchOptions& options, const std::vector<bench::BatchCase
   if (!options.json && !results.empty()) show("{}", table_text(results));
 }
 
-std::string table_text(const std::vector<bench::RanksResult>& results) {
-  Table table({{"case", false}, {"ranks"}, {"threads of each"}, {"together ms"}, {"alone ms"}, {"times faster"}});
-  for (const bench::RanksResult& result : results)
-    table.add_row({result.name, fmt::format("{}", result.ranks), fmt::format("{}", result.threads),
-                   time_text(result.together_ms), time_text(result.alone_ms), fmt::format("{:.2f}", result.speedup)});
-  return table.text(style_of(STDOUT_FILENO));
-}
-
 /// Each case on all ranks, and on the first one alone.
 void run_on_ranks(const BenchOptions& options) {
   if (options.cases.empty())
@@ -397,30 +212,6 @@ void run_on_ranks(const BenchOptions& options) {
   if (!options.json) show("{}", table_text(results));
   for (const bench::RanksResult& result : results)
     if (options.json) show("{}\n", bench::json_line(result));
-}
-
-std::string table_text(const bench::PythonResult& result) {
-  static const std::map<std::string, std::string> names = {{"cpp", "OnlineLearner, in C++"},
-                                                           {"learn_many", "learn_many, all rows in one call"},
-                                                           {"observe", "observe with arrays"},
-                                                           {"pair", "predict_one and learn_one with dicts"},
-                                                           {"torch", "the same loop in PyTorch"}};
-  Table calls({{"call", false}, {"rows/s"}, {"rows/cpu s"}, {"of C++"}, {"times PyTorch"}});
-  for (const bench::PythonCall& call : result.calls)
-    calls.add_row({names.at(call.name), rate_text(call.rates.wall), rate_text(call.rates.cpu),
-                   percent_text(call.of_cpp), ratio_text(result.times_torch(call))});
-  static const std::map<std::string, std::string> parts = {{"whole", ""}, {"later", ", epochs after the first"}};
-  Table training({{"training", false}, {"steps/s"}, {"steps/cpu s"}, {"of train"}});
-  for (const bench::PythonTraining& part : result.trainings) {
-    const std::string& text = parts.at(part.name);
-    training.add_row({"fit" + text, rate_text(part.fit.wall), rate_text(part.fit.cpu), percent_text(part.of_train)});
-    training.add_row(
-        {"throughtime train" + text, rate_text(part.train.wall), rate_text(part.train.cpu), percent_text(1.0)});
-  }
-  Table import({{"beyond NumPy's", false}, {"ms"}, {"cpu ms"}});
-  import.add_row({"import throughtime", time_text(result.import_ms), time_text(result.import_cpu_ms)});
-  const Style style = style_of(STDOUT_FILENO);
-  return calls.text(style) + "\n" + training.text(style) + "\n" + import.text(style);
 }
 
 /// What calling from Python costs.
@@ -456,7 +247,7 @@ void run_by_threads(const BenchOptions& options) {
       if (options.json) show("{}\n", bench::json_line(results.back()));
       std::fflush(stdout);
     }
-  if (!options.json) show("{}", thread_table_text(options, results));
+  if (!options.json) show("{}", thread_table_text(results, options.thread_counts));
 }
 
 void run_bench(const BenchOptions& options) {
@@ -489,7 +280,7 @@ void run_bench(const BenchOptions& options) {
     results.push_back(std::move(result));
   }
   if (!options.json && !results.empty())
-    show("{}", map ? map_text(options, results) : table_text(results, options.engine));
+    show("{}", map ? map_text(results, options.map_cells, rivals_of(options)) : table_text(results, options.engine));
   run_online(options, plan.online);
   run_streams(options, plan.streams);
   run_host(options, plan.host);
