@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "allocations/counted_new.h"
-#include "engine/cpu/across_window.h"
+#include "engine/cpu/few_rows/across_window.h"
 #include "engine/row_problems.h"
 #include "support/errors.h"
 

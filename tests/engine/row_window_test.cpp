@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "engine/cpu/row_window.h"
+#include "engine/cpu/few_rows/row_window.h"
 #include "engine/row_problems.h"
 #include "support/errors.h"
 

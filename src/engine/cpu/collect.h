@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/cpu/passes.h"
-#include "engine/cpu/thread_pool.h"
+#include "engine/cpu/threads/thread_pool.h"
 
 namespace throughtime::cpu {
 

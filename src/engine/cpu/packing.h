@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/cpu/products.h"
-#include "engine/cpu/thread_pool.h"
+#include "engine/cpu/threads/thread_pool.h"
 #include "throughtime/index.h"
 #include "throughtime/model.h"
 

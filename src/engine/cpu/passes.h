@@ -3,11 +3,11 @@
 #include <span>
 #include <vector>
 
-#include "engine/cpu/crew.h"
+#include "engine/cpu/few_rows/row_products.h"
 #include "engine/cpu/packing.h"
 #include "engine/cpu/products.h"
-#include "engine/cpu/row_products.h"
 #include "engine/cpu/tape.h"
+#include "engine/cpu/threads/crew.h"
 #include "engine/dropout.h"
 #include "throughtime/engine.h"
 #include "throughtime/index.h"

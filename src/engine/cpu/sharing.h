@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "engine/cpu/crew.h"
 #include "engine/cpu/tape.h"
+#include "engine/cpu/threads/crew.h"
 #include "throughtime/model.h"
 
 namespace throughtime::cpu {

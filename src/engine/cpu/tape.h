@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/cpu/across_tape.h"
+#include "engine/cpu/few_rows/across_tape.h"
 #include "engine/cpu/packing.h"
 #include "throughtime/engine.h"
 #include "throughtime/index.h"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/cpu/products.h"
-#include "engine/cpu/thread_pool.h"
+#include "engine/cpu/threads/thread_pool.h"
 #include "engine/host_engine.h"
 #include "optimizers/dynamic_regulariser.h"
 

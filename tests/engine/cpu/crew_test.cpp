@@ -1,4 +1,4 @@
-#include "engine/cpu/crew.h"
+#include "engine/cpu/threads/crew.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/cpu/thread_pool.h"
+#include "engine/cpu/threads/thread_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/across_products.cpp"
+#define HWY_TARGET_INCLUDE "engine/cpu/few_rows/across_products.cpp"
 #include <hwy/foreach_target.h>
 
 #include <algorithm>
 
-#include "engine/cpu/across_products.h"
+#include "engine/cpu/few_rows/across_products.h"
 #include "throughtime/index.h"
 #include "throughtime/simd/across_steps-inl.h"
 

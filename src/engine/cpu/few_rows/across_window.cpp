@@ -1,9 +1,9 @@
-#include "engine/cpu/across_window.h"
+#include "engine/cpu/few_rows/across_window.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "engine/cpu/row_window.h"
+#include "engine/cpu/few_rows/row_window.h"
 #include "engine/targets.h"
 #include "throughtime/index.h"
 

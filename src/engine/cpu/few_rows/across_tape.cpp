@@ -1,4 +1,4 @@
-#include "engine/cpu/across_tape.h"
+#include "engine/cpu/few_rows/across_tape.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cpu/thread_pool.h"
+#include "engine/cpu/threads/thread_pool.h"
 
 namespace throughtime::cpu {
 

@@ -1,8 +1,8 @@
-#include "engine/cpu/crew.h"
+#include "engine/cpu/threads/crew.h"
 
 #include <thread>
 
-#include "engine/cpu/pause.h"
+#include "engine/cpu/threads/pause.h"
 
 namespace throughtime::cpu {
 

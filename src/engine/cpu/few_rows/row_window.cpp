@@ -1,4 +1,4 @@
-#include "engine/cpu/row_window.h"
+#include "engine/cpu/few_rows/row_window.h"
 
 #include <algorithm>
 #include <cstring>

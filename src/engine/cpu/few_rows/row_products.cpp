@@ -1,9 +1,9 @@
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/cpu/row_products.cpp"
+#define HWY_TARGET_INCLUDE "engine/cpu/few_rows/row_products.cpp"
 #include <hwy/foreach_target.h>
 
+#include "engine/cpu/few_rows/row_products.h"
 #include "engine/cpu/products.h"
-#include "engine/cpu/row_products.h"
 #include "throughtime/index.h"
 #include "throughtime/simd/pointwise-inl.h"
 

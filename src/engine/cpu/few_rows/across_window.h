@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/cpu/across_products.h"
+#include "engine/cpu/few_rows/across_products.h"
 #include "engine/cpu/passes.h"
 
 namespace throughtime::cpu {

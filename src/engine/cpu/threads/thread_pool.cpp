@@ -1,7 +1,7 @@
-#include "engine/cpu/thread_pool.h"
+#include "engine/cpu/threads/thread_pool.h"
 
 #include "core/denormals.h"
-#include "engine/cpu/pause.h"
+#include "engine/cpu/threads/pause.h"
 
 namespace throughtime::cpu {
 
