@@ -11,8 +11,8 @@
 
 #include "core/files.h"
 #include "report/statistics.h"
-#include "reproduce/claim_curve.h"
-#include "reproduce/claim_tables.h"
+#include "reproduce/claims/claim_curve.h"
+#include "reproduce/claims/claim_tables.h"
 
 namespace throughtime {
 namespace {

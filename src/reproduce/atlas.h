@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/stored.h"
+#include "reproduce/results/stored.h"
 
 namespace throughtime {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/rule.h"
+#include "reproduce/claims/rule.h"
 
 namespace throughtime::testing {
 

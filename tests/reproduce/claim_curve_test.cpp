@@ -1,9 +1,9 @@
-#include "reproduce/claim_curve.h"
+#include "reproduce/claims/claim_curve.h"
 
 #include <gtest/gtest.h>
 
-#include "reproduce/arm_values.h"
 #include "reproduce/atlas_text.h"
+#include "reproduce/runs/arm_values.h"
 #include "support/scratch.h"
 
 namespace throughtime::testing {

@@ -1,8 +1,8 @@
-#include "reproduce/programme.h"
+#include "reproduce/runs/programme.h"
 
 #include <gtest/gtest.h>
 
-#include "reproduce/arm_values.h"
+#include "reproduce/runs/arm_values.h"
 #include "support/scratch.h"
 
 namespace throughtime::testing {

@@ -1,4 +1,4 @@
-#include "reproduce/result.h"
+#include "reproduce/results/result.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "reproduce/cost.h"
 #include "reproduce/example.h"
-#include "reproduce/programme.h"
-#include "reproduce/stored.h"
+#include "reproduce/results/stored.h"
+#include "reproduce/runs/cost.h"
+#include "reproduce/runs/programme.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
 #include "train/options/config.h"

@@ -1,4 +1,4 @@
-#include "reproduce/rule.h"
+#include "reproduce/claims/rule.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "report/statistics.h"
-#include "reproduce/arm_values.h"
+#include "reproduce/runs/arm_values.h"
 
 namespace throughtime::testing {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <set>
 
-#include "reproduce/cost.h"
-#include "reproduce/sweep_runs.h"
+#include "reproduce/runs/cost.h"
+#include "reproduce/runs/sweep_runs.h"
 #include "study/trials.h"
 #include "support/errors.h"
 #include "support/scratch.h"

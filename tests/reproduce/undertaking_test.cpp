@@ -1,12 +1,12 @@
-#include "reproduce/undertaking.h"
+#include "reproduce/runs/undertaking.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "report/run_writer.h"
-#include "reproduce/cost.h"
 #include "reproduce/example.h"
+#include "reproduce/runs/cost.h"
 #include "support/errors.h"
 
 namespace throughtime::testing {

@@ -1,10 +1,10 @@
-#include "reproduce/verdict.h"
+#include "reproduce/claims/verdict.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "reproduce/arm_values.h"
+#include "reproduce/runs/arm_values.h"
 
 namespace throughtime::testing {
 namespace {

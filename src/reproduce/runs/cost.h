@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/result.h"
+#include "reproduce/results/result.h"
 #include "train/options/config.h"
 
 namespace throughtime {

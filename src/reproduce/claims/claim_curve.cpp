@@ -1,4 +1,4 @@
-#include "reproduce/claim_curve.h"
+#include "reproduce/claims/claim_curve.h"
 
 #include <fmt/format.h>
 

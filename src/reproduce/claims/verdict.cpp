@@ -1,4 +1,4 @@
-#include "reproduce/verdict.h"
+#include "reproduce/claims/verdict.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "reproduce/dynamic_runs.h"
+#include "reproduce/runs/dynamic_runs.h"
 
 #include <fmt/format.h>
 

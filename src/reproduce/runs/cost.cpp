@@ -1,4 +1,4 @@
-#include "reproduce/cost.h"
+#include "reproduce/runs/cost.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files.h"
-#include "reproduce/stored.h"
+#include "reproduce/results/stored.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
 #include "train/run/trainer.h"

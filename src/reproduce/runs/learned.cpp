@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reproduce/result.h"
+#include "reproduce/results/result.h"
 #include "throughtime/task.h"
 
 namespace throughtime {

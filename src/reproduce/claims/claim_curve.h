@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/charts/curves.h"
-#include "reproduce/stored.h"
+#include "reproduce/results/stored.h"
 
 namespace throughtime {
 

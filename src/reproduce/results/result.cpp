@@ -1,4 +1,4 @@
-#include "reproduce/result.h"
+#include "reproduce/results/result.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "reproduce/programme.h"
+#include "reproduce/runs/programme.h"
 
 #include <fmt/format.h>
 

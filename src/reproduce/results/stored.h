@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/result.h"
+#include "reproduce/results/result.h"
 
 namespace throughtime {
 

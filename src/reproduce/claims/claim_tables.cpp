@@ -1,4 +1,4 @@
-#include "reproduce/claim_tables.h"
+#include "reproduce/claims/claim_tables.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "reproduce/undertaking.h"
+#include "reproduce/runs/undertaking.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,9 +11,9 @@
 #include "core/files.h"
 #include "core/names.h"
 #include "report/report.h"
-#include "reproduce/claim_curve.h"
-#include "reproduce/claim_tables.h"
-#include "reproduce/dynamic_runs.h"
+#include "reproduce/claims/claim_curve.h"
+#include "reproduce/claims/claim_tables.h"
+#include "reproduce/runs/dynamic_runs.h"
 #include "study/trials.h"
 #include "throughtime/error.h"
 #include "train/files/run_directory.h"

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "report/runs.h"
-#include "reproduce/sweep.h"
-#include "reproduce/verdict.h"
+#include "reproduce/claims/verdict.h"
+#include "reproduce/results/sweep.h"
 #include "train/evaluate/dynamic_evaluation.h"
 
 namespace throughtime {

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "report/statistics.h"
-#include "reproduce/dynamic_runs.h"
-#include "reproduce/result.h"
+#include "reproduce/results/result.h"
+#include "reproduce/runs/dynamic_runs.h"
 
 namespace throughtime {
 namespace {

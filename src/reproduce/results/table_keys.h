@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/names.h"
-#include "reproduce/rule.h"
+#include "reproduce/claims/rule.h"
 #include "throughtime/error.h"
 #include "train/options/toml_document.h"
 

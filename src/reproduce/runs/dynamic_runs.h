@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/undertaking.h"
+#include "reproduce/runs/undertaking.h"
 #include "study/jobs.h"
 
 namespace throughtime {

@@ -1,4 +1,4 @@
-#include "reproduce/stored.h"
+#include "reproduce/results/stored.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "report/runs.h"
-#include "reproduce/rule.h"
+#include "reproduce/claims/rule.h"
 #include "train/options/config.h"
 
 namespace throughtime {

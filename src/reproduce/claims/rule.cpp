@@ -1,4 +1,4 @@
-#include "reproduce/rule.h"
+#include "reproduce/claims/rule.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "report/groups.h"
-#include "reproduce/known_runs.h"
-#include "reproduce/stored.h"
+#include "reproduce/results/stored.h"
+#include "reproduce/runs/known_runs.h"
 #include "study/jobs.h"
 
 namespace throughtime {

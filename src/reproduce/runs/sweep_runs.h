@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reproduce/undertaking.h"
+#include "reproduce/runs/undertaking.h"
 
 namespace throughtime {
 

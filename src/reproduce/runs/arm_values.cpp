@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "report/statistics.h"
-#include "reproduce/rule.h"
+#include "reproduce/claims/rule.h"
 
 namespace throughtime {
 

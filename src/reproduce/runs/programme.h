@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reproduce/cost.h"
+#include "reproduce/runs/cost.h"
 
 namespace throughtime {
 

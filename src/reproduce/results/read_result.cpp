@@ -1,4 +1,4 @@
-#include "reproduce/result.h"
+#include "reproduce/results/result.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 
 #include "core/files.h"
 #include "core/names.h"
-#include "reproduce/table_keys.h"
+#include "reproduce/results/table_keys.h"
 #include "throughtime/error.h"
 #include "train/options/toml_document.h"
 

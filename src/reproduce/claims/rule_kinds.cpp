@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "reproduce/rule.h"
+#include "reproduce/claims/rule.h"
 
 namespace throughtime {
 namespace {

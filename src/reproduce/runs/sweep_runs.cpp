@@ -1,4 +1,4 @@
-#include "reproduce/sweep_runs.h"
+#include "reproduce/runs/sweep_runs.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "reproduce/known_runs.h"
+#include "reproduce/runs/known_runs.h"
 
 #include <fmt/format.h>
 

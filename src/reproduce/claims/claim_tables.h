@@ -3,7 +3,7 @@
 #include <string>
 
 #include "report/report.h"
-#include "reproduce/stored.h"
+#include "reproduce/results/stored.h"
 
 namespace throughtime {
 

@@ -1,4 +1,4 @@
-#include "reproduce/sweep.h"
+#include "reproduce/results/sweep.h"
 
 #include <algorithm>
 #include <cmath>
