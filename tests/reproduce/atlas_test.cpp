@@ -5,10 +5,10 @@
 #include <limits>
 #include <set>
 
+#include "reproduce/arm_values.h"
 #include "reproduce/atlas_text.h"
 #include "reproduce/claims/claim_tables.h"
 #include "reproduce/example.h"
-#include "reproduce/runs/arm_values.h"
 #include "support/scratch.h"
 #include "throughtime/error.h"
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reproduce/arm_values.h"
 #include "reproduce/atlas_text.h"
-#include "reproduce/runs/arm_values.h"
 #include "support/scratch.h"
 
 namespace throughtime::testing {

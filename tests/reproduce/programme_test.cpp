@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reproduce/runs/arm_values.h"
+#include "reproduce/arm_values.h"
 #include "support/scratch.h"
 
 namespace throughtime::testing {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "report/statistics.h"
-#include "reproduce/runs/arm_values.h"
+#include "reproduce/arm_values.h"
 
 namespace throughtime::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "reproduce/runs/arm_values.h"
+#include "reproduce/arm_values.h"
 
 namespace throughtime::testing {
 namespace {
