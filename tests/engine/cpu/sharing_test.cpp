@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/bytes_in_use.h"
 #include "support/engine_run.h"
 
 namespace throughtime::testing {
@@ -11,6 +12,12 @@ namespace {
 
 using cpu::Sharing;
 using cpu::SharingTrial;
+
+/// With a sanitizer a case takes some thirty times as long, and it looks at memory, not at bits: fewer cases do.
+template <class Cases>
+Cases cases(const Cases& all, const Cases& with_sanitizer) {
+  return bytes_in_use() == 0 ? with_sanitizer : all;
+}
 
 /// Sharing as it pays, again at the end of a test.
 struct Trial {
@@ -67,28 +74,30 @@ ProblemSpec spec_of(const std::string& cell, int hidden, int batch, int layers) 
 }
 
 TEST(Sharing, HasTheSameBitsForAllThreadCounts) {
-  for (const std::string& cell : cell_names())
-    for (const int hidden : {1, 32, 130})
-      for (const int batch : {1, 7, 8, 33, 128}) {
+  using Numbers = std::vector<int>;
+  for (const std::string& cell : cases(cell_names(), {"lstm", "gru_reset_before"}))
+    for (const int hidden : cases<Numbers>({1, 32, 130}, {130}))
+      for (const int batch : cases<Numbers>({1, 7, 8, 33, 128}, {1, 8, 33})) {
         SCOPED_TRACE(fmt::format("{} of {} units, {} rows", cell, hidden, batch));
-        expect_same_bits(random_problem(spec_of(cell, hidden, batch, 1)), {2, 3, 16});
+        expect_same_bits(random_problem(spec_of(cell, hidden, batch, 1)), cases<Numbers>({2, 3, 16}, {3}));
       }
 }
 
 TEST(Sharing, HasThemForFourAndEightThreadsToo) {
-  for (const int batch : {1, 8, 33, 128}) expect_same_bits(random_problem(spec_of("lstm", 130, batch, 2)), {4, 8});
+  for (const int batch : cases<std::vector<int>>({1, 8, 33, 128}, {33}))
+    expect_same_bits(random_problem(spec_of("lstm", 130, batch, 2)), {4, 8});
 }
 
 TEST(Sharing, HasThemForEveryHead) {
   for (const std::string& head : head_names())
-    for (const int batch : {1, 8, 33}) {
+    for (const int batch : cases<std::vector<int>>({1, 8, 33}, {8})) {
       SCOPED_TRACE(fmt::format("{}, {} rows", head, batch));
       ProblemSpec spec = spec_of("gru", 70, batch, 2);
       const HeadType& type = find_head(head);
       spec.model = with_head(spec.model, head, 3 * type.outputs_per_target(spec.model.head.levels.size()) + type.beside,
                              type.layers ? 0 : 5);
       if (type.layers) spec.model.head.experts = 3;
-      expect_same_bits(random_problem(spec), {2, 16});
+      expect_same_bits(random_problem(spec), cases<std::vector<int>>({2, 16}, {2}));
     }
 }
 
@@ -96,7 +105,7 @@ TEST(Sharing, HasThemForEveryHead) {
 /// lengths.
 TEST(Sharing, HasThemWithEverythingInTheWay) {
   for (const char* cell : {"lstm", "gru_reset_before", "antisymmetric"})
-    for (const int batch : {1, 8, 33}) {
+    for (const int batch : cases<std::vector<int>>({1, 8, 33}, {8})) {
       SCOPED_TRACE(fmt::format("{}, {} rows", cell, batch));
       ProblemSpec spec = spec_of(cell, 130, batch, 2);
       spec.model.input.vocabulary = 9;
@@ -109,7 +118,7 @@ TEST(Sharing, HasThemWithEverythingInTheWay) {
       spec.resets = 0.05;
       spec.ragged = true;
       Problem problem = random_problem(spec);
-      expect_same_bits(problem, {2, 16});
+      expect_same_bits(problem, cases<std::vector<int>>({2, 16}, {2}));
       for (std::size_t i = 0; i < problem.window.flags.size(); i += 7)
         if (problem.window.weight[i] == 0.0f && problem.window.flags[i] == StepFlag::go_on)
           problem.window.flags[i] = StepFlag::hold;
