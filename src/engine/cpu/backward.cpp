@@ -151,7 +151,9 @@ class SlicePullBack {
         if (l + 1 < end) back.products_of_units(l + 1, first, last);
         back.gates_of_units(l, first, last);
       });
-      if (late) share([&](LayerBack&& back, int first, int last) { back.late_gates_of_units(l, first, last); });
+      if (!late) continue;
+      share([&](LayerBack&& back, int first, int last) { back.late_products_of_units(l, first, last); });
+      share([&](LayerBack&& back, int first, int last) { back.late_gates_of_units(l, first, last); });
     }
     share([&](LayerBack&& back, int first, int last) {
       if (back.is_read_before(begin)) back.products_of_units(begin, first, last);

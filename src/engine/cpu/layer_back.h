@@ -74,11 +74,11 @@ class LayerBack {
     narrow_to(first, last);
     context_.cells[elements(k_)].backward(pointwise_);
   }
-  /// The late rows of the product, and the gates that wait for them.
+  /// The late rows of the product; all of it comes before the gates that wait for it, which write what it reads again.
+  void late_products_of_units(int l, int first, int last) { multiply_late(d_gates(l), first, last); }
   void late_gates_of_units(int l, int first, int last) {
     prepare();
     aim(l, false);
-    multiply_late(d_gates(l), first, last);
     narrow_to(first, last);
     context_.cells[elements(k_)].backward_early(pointwise_);
   }
