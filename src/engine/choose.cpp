@@ -1,6 +1,7 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "engine/device_facts.h"
 #include "throughtime/engine.h"
 #include "throughtime/error.h"
 #include "throughtime/index.h"
@@ -35,7 +36,6 @@ EngineChoice choose_engine(const std::string& name, const Model& model, int rows
   const std::string host = EngineConfig().name;
   const EngineType* device = usable_device();
   if (!device) return {host, "auto: no GPU that can be used"};
-  if (const std::string untried = untried_on_devices(model); !untried.empty()) return {host, "auto: " + untried};
   const double products = products_of_step(model, rows);
   const bool pays = products >= least_products;
   return {pays ? device->name : host,

@@ -5,12 +5,6 @@
 
 namespace throughtime {
 
-class Model;
-
-/// Why a model is not computed on a GPU although it has kernels for it: nobody has run them there. Empty: nothing
-/// stands in the way, or THROUGHTIME_CUDA_UNTRIED=1 says that somebody is about to. The only place that knows of it.
-std::string untried_on_devices(const Model& model);
-
 /// What a machine tells of its GPU.
 struct DeviceFacts {
   int devices = 0;             // that answer

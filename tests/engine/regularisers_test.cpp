@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <span>
 #include <tuple>
 
-#include "engine/device_facts.h"
 #include "engine/dropout.h"
 #include "engine/parts_of_a_tape.h"
 #include "support/engine_run.h"
@@ -235,24 +233,6 @@ TEST(RegularisedModel, RefusesWhatCannotBe) {
   EXPECT_REFUSED(Model{config}, "slowness_penalty must be 0 (off) or a positive number");
   config.penalties = {.activation = std::nan("")};
   EXPECT_REFUSED(Model{config}, "activation_penalty");
-}
-
-TEST(RegularisedModel, IsNamedWhereNobodyTriedItOnADevice) {
-  const auto untried = [](const ModelConfig& config) { return untried_on_devices(Model(config)); };
-  ModelConfig plain = language_model("lstm", {3}, 2), active = plain, slow = plain, dropped = plain, mixed = plain;
-  active.penalties.activation = 1;
-  slow.penalties.slowness = 1;
-  dropped.dropout.embedding = 0.1;
-  mixed.head.name = "mixture_of_softmaxes";
-  unsetenv("THROUGHTIME_CUDA_UNTRIED");
-  const std::string text = " has device kernels that were not run on a GPU yet";
-  EXPECT_EQ(untried(plain), "");
-  EXPECT_EQ(untried(active), "model.activation_penalty" + text);
-  EXPECT_EQ(untried(slow), "model.slowness_penalty" + text);
-  EXPECT_EQ(untried(dropped), "model.dropout_embedding" + text);
-  EXPECT_EQ(untried(mixed), "the mixture_of_softmaxes head (model.head)" + text);
-  setenv("THROUGHTIME_CUDA_UNTRIED", "1", 1);
-  for (const ModelConfig& config : {active, slow, dropped, mixed}) EXPECT_EQ(untried(config), "");
 }
 
 }  // namespace

@@ -73,8 +73,6 @@ CudaEngine::CudaEngine(const Model& model, EngineConfig config)
       levels_(levels_of(model)),
       partials_(elements(8, most_partials)) {
   if (!head_) refuse("cuda", "the head '{}' has no device kernels; use run.engine=cpu", model.head().name);
-  if (const std::string untried = untried_on_devices(model); !untried.empty())
-    refuse("cuda", "{}; use run.engine=cpu", untried);
   for (const Layer& layer : model.layers()) {
     const DeviceCell* cell = layer.cell->device ? layer.cell->device() : find_device_cell(layer.cell->name);
     if (!cell)

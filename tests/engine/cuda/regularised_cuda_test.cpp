@@ -295,17 +295,5 @@ TEST_F(RegularisedCuda, MixtureTakesWhatItsTapeAnnouncesAndNoMoreForALongerWindo
   }
 }
 
-TEST_F(RegularisedCuda, IsRefusedInOneLineWhereNobodyTriedIt) {
-  ModelConfig config = stack_of("gru", {2});
-  config.penalties.activation = 1;
-  const Model model(config);
-  unsetenv("THROUGHTIME_CUDA_UNTRIED");
-  EXPECT_REFUSED(
-      make_engine(model, on("cuda")),
-      "[cuda] model.activation_penalty has device kernels that were not run on a GPU yet; use run.engine=cpu");
-  setenv("THROUGHTIME_CUDA_UNTRIED", "1", 1);
-  EXPECT_EQ(make_engine(model, on("cuda"))->name(), "cuda");
-}
-
 }  // namespace
 }  // namespace throughtime::testing
