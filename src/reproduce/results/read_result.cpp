@@ -9,6 +9,7 @@
 #include "core/names.h"
 #include "reproduce/results/table_keys.h"
 #include "throughtime/error.h"
+#include "throughtime/task.h"
 #include "train/options/toml_document.h"
 
 namespace throughtime {
@@ -119,6 +120,21 @@ void require_arms(const std::vector<std::string>& given, const ResultSpec& spec,
       refuse_name(where, "arm", arm, spec.arms);
 }
 
+/// A score of a split must be one that tasks have: a misspelt one would be missing in every run, after hours.
+void require_score(const std::string& metric, const std::string& place) {
+  std::string_view score = metric;
+  if (score.starts_with("best.")) score.remove_prefix(std::string_view("best.").size());
+  for (const std::string_view split : {"validation_", "test_"}) {
+    if (!score.starts_with(split)) continue;
+    score.remove_prefix(split.size());
+    std::vector<std::string> known = all_names<Metric>();
+    known.emplace_back("loss");
+    if (std::find(known.begin(), known.end(), score) == known.end())
+      refuse_name(place, "score of a split", std::string(score), known);
+    return;
+  }
+}
+
 /// What one rule says must make sense together.
 void require_meaning(const Rule& rule, const Claim& claim, const std::string& place) {
   const std::string_view kind = name_of(rule.kind);
@@ -126,6 +142,7 @@ void require_meaning(const Rule& rule, const Claim& claim, const std::string& pl
   const bool ordered = rule.kind == RuleKind::falling || rule.kind == RuleKind::rising;
   const bool coupled = rule.kind == RuleKind::widening || rule.kind == RuleKind::narrowing;
   const bool best_of_curve = how == MeasureHow::lowest || how == MeasureHow::highest || how == MeasureHow::reach;
+  require_score(rule.measure.metric, place);
   const std::size_t fewest = ordered || coupled || rule.kind == RuleKind::spread ? 2 : 1;
   if (rule.arms.size() < fewest) refuse("config", "{}: {} needs arms, at least {}", place, kind, fewest);
   if (takes_others(rule.kind) == rule.than.empty())
@@ -277,6 +294,7 @@ void read_sweep(const toml::node& node, Sweep& sweep, const std::string& file) {
     refuse("config", "{}: a sweep cannot choose by a dynamic evaluation, which looks at test data", place);
   if (sweep.grid.empty() || sweep.measure.metric.empty())
     refuse("config", "{}: [result.sweep] needs a metric and a [result.sweep.grid]", place);
+  require_score(sweep.measure.metric, place);
   if (sweep.measure.metric.find("test") != std::string::npos)
     refuse("config", "{}: a sweep by {} chooses on test data", place, sweep.measure.metric);
   require_known_options(sweep, place);
