@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command/command_run.h"
+#include "throughtime/engine.h"
 
 namespace throughtime {
 namespace {
@@ -207,8 +208,45 @@ TEST_F(ReproduceAll, MakesTheAtlasInOneGoAndGoesOn) {
       << "not done again";
 }
 
-TEST_F(Reproduce, SaysWhichEnginesTheBuildHas) {
-  expect_refusal(run("reproduce paper/figure-0 --engine cuda"), "this build has no engine 'cuda'; --engine takes ");
+TEST_F(Reproduce, SaysWhichEnginesCanBeUsed) {
+  expect_refusal(run("reproduce paper/figure-0 --engine cdua"), "did you mean 'cuda'?");
+  if (!find_engine("cuda").usable())
+    expect_refusal(run("reproduce paper/figure-0 --engine cuda"), find_engine("cuda").missing());
+}
+
+TEST_F(Reproduce, JudgesFinishedRunsOfAnEngineThatIsNotThere) {
+  const std::string command = "reproduce paper/figure-0 --seeds 2 --quiet --directory d --engine ";
+  const Outcome first = run(command + "reference");
+  ASSERT_EQ(first.code, 0) << first.err;
+  for (const std::string arm : {"learns", "stays"})
+    for (const std::string seed : {"1", "2"}) {  // as if a GPU had computed them
+      const std::string file = path("d/" + arm + "/seed-" + seed + "/config.toml");
+      std::string text = text_of(file);
+      const std::string reference = "engine = \"reference\"";
+      ASSERT_NE(text.find(reference), std::string::npos) << text;
+      write_text(file, text.replace(text.find(reference), reference.size(), "engine = \"cuda\""));
+    }
+  const Outcome again = run(command + "cuda");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(again.out, first.out);
+  if (find_engine("cuda").usable()) GTEST_SKIP() << "here it could go on";
+  std::filesystem::remove(path("d/stays/seed-2/result.json"));
+  expect_refusal(run(command + "cuda"), "the engine 'cuda' cannot be used here");
+}
+
+TEST_F(Reproduce, RefusesAScoreThatNoTaskHas) {
+  const std::string file = path("experiments/paper/figure-0.toml"), text = text_of(file);
+  const std::string metric = "metric = 'train_loss'";
+  const auto with = [&](const std::string& other) {
+    std::string changed = text;
+    write_text(file, changed.replace(changed.find(metric), metric.size(), other));
+  };
+  for (const std::string name : {"best.test_mea", "validation_mea"}) {
+    with("metric = '" + name + "'\nmeasure = 'result'");
+    expect_refusal(run("reproduce --list"), "unknown score of a split 'mea'; did you mean 'mae'?");
+  }
+  with("metric = 'best.test_loss'\nmeasure = 'result'");
+  EXPECT_EQ(run("reproduce --list").code, 0);
 }
 
 TEST_F(Reproduce, RefusesUnknownResultsAndMisspeltKeys) {

@@ -20,6 +20,7 @@
 #include "reproduce/runs/undertaking.h"
 #include "terminal.h"
 #include "throughtime/error.h"
+#include "train/files/run_directory.h"
 
 namespace throughtime {
 namespace {
@@ -38,7 +39,15 @@ struct ReproduceArguments {
 void require_engine(const std::string& engine) {
   const std::vector<const EngineType*> usable = usable_engines();
   if (std::none_of(usable.begin(), usable.end(), [&](const EngineType* each) { return each->name == engine; }))
-    refuse("reproduce", "this build has no engine '{}'; --engine takes {}", engine, usable_engine_names());
+    refuse("reproduce", "the engine '{}' cannot be used here; --engine takes {}", engine, usable_engine_names());
+}
+
+/// Runs that are finished need none: they are judged again where their engine cannot compute, too.
+void require_engine(const std::string& engine, const std::vector<Part>& parts, const FurtherWork& further) {
+  const auto left = [&](const Part& part) {
+    return !RunDirectory(part.config.run.directory).is_finished() || further.left(part.config);
+  };
+  if (std::any_of(parts.begin(), parts.end(), left)) require_engine(engine);
 }
 
 void print_verdicts(const Undertaking& task, const StoredResult& stored) {
@@ -61,6 +70,7 @@ void print_verdicts(const Undertaking& task, const StoredResult& stored) {
 bool sweep(const ResultSpec& spec, const ReproduceArguments& arguments, SweepChoices& chosen) {
   const SweepRuns runs = undertake_sweep(spec, arguments.request);
   if (runs.points.empty()) return true;
+  require_engine(arguments.request.engine, runs.parts, {});
   const std::vector<JobEnd> ends =
       run_shown_jobs(configs_of(runs.parts), {.jobs = runs.jobs, .keep_checkpoints = arguments.checkpoints},
                      fmt::format("{} (sweep)", spec.name), arguments.quiet);
@@ -77,10 +87,11 @@ bool reproduce(const ResultSpec& spec, const ReproduceArguments& arguments) {
   SweepChoices chosen;
   if (!sweep(spec, arguments, chosen)) return false;
   const Undertaking task = undertake(spec, arguments.request, chosen);
-  const std::vector<JobEnd> ends =
-      run_shown_jobs(configs_of(task.parts),
-                     {.jobs = task.jobs, .keep_checkpoints = arguments.checkpoints, .further = dynamic_work(task)},
-                     fmt::format("{} ({})", spec.name, scale_text(task.scale)), arguments.quiet);
+  const FurtherWork further = dynamic_work(task);
+  require_engine(arguments.request.engine, task.parts, further);
+  const std::vector<JobEnd> ends = run_shown_jobs(
+      configs_of(task.parts), {.jobs = task.jobs, .keep_checkpoints = arguments.checkpoints, .further = further},
+      fmt::format("{} ({})", spec.name, scale_text(task.scale)), arguments.quiet);
   const Reproduction reproduction = gather(task, ends);
   write_down(task, reproduction);
   if (arguments.store && reproduction.complete && !store(task, reproduction, arguments.results()))
@@ -174,7 +185,8 @@ std::vector<ResultSpec> chosen(const ReproduceArguments& arguments) {
 }
 
 void answer(ReproduceArguments& arguments) {
-  require_engine(arguments.request.engine);
+  const EngineType& engine = find_engine(arguments.request.engine);  // a misspelt one is refused, whatever is asked
+  if (arguments.estimate) require_engine(engine.name);
   if (!arguments.atlas.empty() && !arguments.store && (arguments.all || !arguments.names.empty()))
     refuse("reproduce", "--atlas shows what is stored: with results to run it needs --store");
   arguments.request.scale = choice_of<Scale>(arguments.scale, "reproduce", "scale");
