@@ -18,8 +18,8 @@ namespace throughtime::HWY_NAMESPACE {
 
 /// Pre-activations of a register of units at `unit` of the panel that begins at `first` and has `here` units.
 template <class Cell, class Row>
-HWY_INLINE void row_gates(const RowForward& call, const float* x, Row state, std::size_t first,
-                          std::size_t here, std::size_t unit, Lanes* input, Lanes* recurrent) {
+HWY_INLINE void row_gates(const RowForward& call, const float* x, Row state, std::size_t first, std::size_t here,
+                          std::size_t unit, Lanes* input, Lanes* recurrent) {
   constexpr CellShape shape = Cell::shape;
   constexpr int input_rows = shape.input_rows, recurrent_rows = shape.recurrent_rows;
   const float* input_weights = call.input_weights + first * input_rows * call.inputs + unit;

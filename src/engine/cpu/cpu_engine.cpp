@@ -54,6 +54,7 @@ class CpuEngine final : public HostEngine<float> {
     auto tape =
         std::make_unique<CpuTape>(model_, packed_, shape, pool_.threads(), few_rows_ && few_rows(model_, shape));
     if (across_window_.fits(shape)) tape->add_across(model_);
+    if (row_window_.fits(shape)) tape->plan = std::make_unique<RowPlan>(model_);
     collector_.prepare(tape->slices);
     return tape;
   }
@@ -148,7 +149,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
 
   if (one_piece) {
     const FlushDenormals flush;
-    row_window_.unroll(context, arrays, tape.slices.front());
+    RowWindow::unroll(context, arrays, tape.slices.front(), *tape.plan);
   } else if (across) {
     const FlushDenormals flush;
     across_window_.unroll(context, arrays, tape);
@@ -201,7 +202,7 @@ void CpuEngine::pull_back(const PullBackCall& call) {
   const FlushDenormals flush;
   if (tape.in_one_piece && RowWindow::takes(arrays)) {
     const Context context = prepare(call.parameters, call.window, tape.training, false);
-    return row_window_.pull_back(context, arrays, gradient, tape.slices.front());
+    return RowWindow::pull_back(context, arrays, gradient, tape.slices.front(), *tape.plan);
   }
   if (tape.is_across && RowWindow::takes(arrays)) {
     const Context context = prepare(call.parameters, call.window, tape.training, false);
