@@ -85,8 +85,8 @@ void add_slowness(const Context& context, const Window& window, Slice& slice, Ro
 
 /// Writes the inputs of steps [begin, end) that the first layer sees, from `slot` on, and what lies before them:
 /// tokens, reals, encoder, dropout.
-void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, Rows rows, int begin,
-                   int end, int slot);
+void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, const Rows& rows,
+                   int begin, int end, int slot);
 
 /// The input of a layer at `slot`: its own copy, or the output of the layer below.
 inline const float* layer_input(Slice& slice, std::size_t k, int slot) {
