@@ -22,7 +22,7 @@ inline void multiply(float factor, int width, float* values) {
 /// [token part, reals] of each of those rows at steps [begin, end), into `to` [steps][R][stride].
 void gather_raw(const Context& context, const Window& window, bool training, const Slice& slice, const Rows& rows,
                 int begin, int end, float* to, std::size_t stride) {
-  const InputConfig& input = context.model.config().input;
+  const InputConfig input = context.model.config().input;
   const bool embedded = context.model.embedding >= 0;
   const int token_width = embedded ? input.embedding : input.vocabulary;
   const float* table =
@@ -33,22 +33,24 @@ void gather_raw(const Context& context, const Window& window, bool training, con
   to += rows.begin * stride;
   for (int r = rows.begin; r < rows.end; ++r, to += stride) {
     const Place first = place_at(window, begin, slice.first + r);
-    const Source& source = *first.source;
+    const std::span<const std::int32_t> tokens = first.source->tokens;
+    const float* values = first.source->values.data();
     float* at = to;
     std::int64_t index = first.index;
-    const std::int64_t last = index + end - begin, inside = std::min(last, static_cast<std::int64_t>(source.steps));
+    const std::int64_t last = index + end - begin,
+                       inside = std::min(last, static_cast<std::int64_t>(first.source->steps));
     for (; index < std::min<std::int64_t>(0, last); ++index, at += step_stride)
       std::fill_n(at, context.model.raw_inputs(), 0.0f);
     for (; index < inside; ++index, at += step_stride) {
       if (embedded) {
-        const std::int32_t token = source.tokens[elements(index)];
+        const std::int32_t token = tokens[elements(index)];
         std::copy_n(table + elements(token, token_width), token_width, at);
         if (dropped) multiply(token_factor(site, window.mask_key, token), token_width, at);
       } else if (token_width > 0) {
         clear_row(at, stride);
-        at[source.tokens[elements(index)]] = 1.0f;
+        at[tokens[elements(index)]] = 1.0f;
       }
-      const float* reals = source.values.data() + elements(index, source.reals);
+      const float* reals = values + elements(index, input.reals);
       if (input.reals == 1)
         at[token_width] = *reals;
       else if (input.reals > 1)
