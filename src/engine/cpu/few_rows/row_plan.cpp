@@ -14,6 +14,8 @@ RowPlan::RowPlan(const Model& model) : layers(model.layers().size()) {
           {.at = elements(layer.state_offset) + elements(tensor, layer.hidden), .size = elements(layer.hidden)});
     layers[k].last_tensor = static_cast<int>(tensors.size());
   }
+  input.vocabulary = model.config().input.vocabulary;
+  input.reals = model.config().input.reals;
   head.outputs = model.outputs();
   head.linear = model.linear_outputs();
   head.hidden = model.top_hidden();
@@ -26,6 +28,8 @@ void RowPlan::make(const Context& context, Slice& slice, int steps, bool back) {
   parameters_ = context.parameters;
   steps_ = steps;
   gradient_ = nullptr;
+  input.to = slice.layers.front().input.data();
+  input.stride = slice.layers.front().inputs;
   for (std::size_t k = 0; k < layers.size(); ++k) {
     const int index = static_cast<int>(k);
     const std::size_t hidden = slice.layers[k].hidden;

@@ -45,6 +45,12 @@ class RowPlan {
     std::size_t cotangents = 0;       // numbers of all its tensors, padded
     RowLayerGradient gradient;
   };
+  /// What the first layer reads: `to` [steps][stride].
+  struct Input {
+    int vocabulary = 0, reals = 0;
+    float* to = nullptr;
+    std::size_t stride = 0;
+  };
   /// The head of a step: its weights, and places for one loss after the other.
   struct Head {
     int outputs = 0, linear = 0, hidden = 0;  // of `outputs` those with weights come first; features
@@ -59,6 +65,7 @@ class RowPlan {
   };
   std::vector<Tensor> tensors;
   std::vector<RowLayer> layers;
+  Input input;
   Head head;
 
  private:

@@ -58,7 +58,7 @@ void RowWindow::unroll(const Context& context, const UnrollArrays& call, Slice& 
   slice.penalties[0] = slice.penalties[1] = 0;
   slice.head_rows = 0;
   if (keeps) assign_loss_slots(call.window, slice);
-  gather_inputs(context, call.window, call.training, slice, slice.all(), 0, steps, 0);
+  gather(call.window, plan.input);
   for (std::size_t k = 0; k < plan.layers.size(); ++k) context.rows[k].forward(plan.layers[k].forth);
   run_head(context, call, slice, plan.head);
   for (std::size_t i = 0; i < call.state_steps.size() && call.states; ++i)
@@ -66,6 +66,30 @@ void RowWindow::unroll(const Context& context, const UnrollArrays& call, Slice& 
   if (!call.final_state) return;
   for (const RowPlan::Tensor& tensor : plan.tensors)
     context.products.copy_rows(false, 1, tensor.size, tensor.after, 0, call.final_state + tensor.at, 0);
+}
+
+/// A one-hot token, then reals, of each step; zero outside of the source.
+void RowWindow::gather(const Window& window, const RowPlan::Input& input) {
+  const Place first = place_at(window, 0, 0);
+  const Source& source = *first.source;
+  const std::int64_t index = first.index, steps = window.steps;
+  const std::int64_t begin = std::clamp<std::int64_t>(-index, 0, steps);
+  const std::int64_t end = std::clamp(static_cast<std::int64_t>(source.steps) - index, begin, steps);
+  if (input.vocabulary > 0 || end - begin < steps)
+    std::memset(input.to, 0, elements(steps) * input.stride * sizeof(float));
+  if (input.vocabulary > 0) {
+    const std::int32_t* tokens = source.tokens.data();
+    for (std::int64_t l = begin; l < end; ++l)
+      input.to[elements(l) * input.stride + elements(tokens[index + l])] = 1.0f;
+  }
+  if (input.reals == 0 || begin == end) return;
+  const float* reals = source.values.data() + (index + begin) * input.reals;
+  float* to = input.to + elements(begin) * input.stride + input.vocabulary;
+  for (std::int64_t l = begin; l < end; ++l, reals += input.reals, to += input.stride)
+    if (input.reals == 1)
+      *to = *reals;
+    else
+      std::copy_n(reals, input.reals, to);
 }
 
 void RowWindow::run_head(const Context& context, const UnrollArrays& call, Slice& slice, const RowPlan::Head& head) {

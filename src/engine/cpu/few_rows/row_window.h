@@ -39,6 +39,7 @@ class RowWindow {
 
  private:
   static bool all_go_on(const Window& window);
+  static void gather(const Window& window, const RowPlan::Input& input);
   static void run_head(const Context& context, const UnrollArrays& call, Slice& slice, const RowPlan::Head& head);
   static void look_at(const Context& context, const UnrollArrays& call, Slice& slice, const RowPlan::Head& head,
                       int step);
