@@ -41,12 +41,14 @@ class RandomCalls {
 
   /// One window there, and perhaps back once or twice and an update.
   void step() {
-    const int length = choice_.between(1, problem_.window.steps);
-    slice(problem_.window, choice_.between(0, problem_.window.steps - length), length, part_);
+    if (choice_.between(1, 3) == 1) {  // else a window of the same shape, with the same weights
+      length_ = choice_.between(1, problem_.window.steps);
+      weights_ = elements(choice_.between(0, 1));
+    }
+    slice(problem_.window, choice_.between(0, problem_.window.steps - length_), length_, part_);
     part_.flags.clear();
     if (choice_.between(1, 5) == 1) set_flags();
-    const std::size_t weights = elements(choice_.between(0, 1));
-    const Buffer parameters = parameters_[weights];
+    const Buffer parameters = parameters_[weights_];
     UnrollCall call{.window = part_, .parameters = parameters, .tape = *tape_, .final_state = any(states_)};
     if (choice_.yes()) call.initial_state = any(states_);
     if (choice_.yes()) call.predictions = predictions_;
@@ -56,8 +58,8 @@ class RandomCalls {
     for (int back = choice_.between(0, 2); back > 0; --back) pull_back(parameters);
     if (choice_.yes())
       engine_.apply_update({.target = parameters,
-                            .gradient = gradients_[weights],
-                            .optimizer = *optimizers_[weights],
+                            .gradient = gradients_[weights_],
+                            .optimizer = *optimizers_[weights_],
                             .rate = 1e-4,
                             .clip = {.norm = 1}});
   }
@@ -102,6 +104,8 @@ class RandomCalls {
   Pair parameters_, gradients_, states_, cotangents_;
   Buffer predictions_, losses_, loss_sum_, norms_;
   Window part_;
+  int length_ = 1;
+  std::size_t weights_ = 0;
 };
 
 void expect_same_as_fresh(const Problem& problem, std::uint64_t seed) {
