@@ -49,8 +49,9 @@ class HostEngine : public Engine {
 
   Buffer allocate(std::size_t size) override {
     require_buffer_memory(*this, size);
-    buffers_.push_back({AlignedArray<Real>(size), 0});
-    return {static_cast<std::int32_t>(buffers_.size() - 1), size};
+    memory_.push_back(AlignedArray<Real>(size));
+    slots_.push_back({memory_.back().data(), size, 0});
+    return {static_cast<std::int32_t>(count_++), size};
   }
 
   std::unique_ptr<OptimizerState> make_optimizer(const OptimizerConfig& config, Buffer target) override {
@@ -122,12 +123,12 @@ class HostEngine : public Engine {
 
  protected:
   /// The numbers of a buffer, to read; refuses a handle that is none or of another engine.
-  const Real* numbers(Buffer buffer) const { return slot(buffer).numbers.data(); }
+  const Real* numbers(Buffer buffer) const { return slot(buffer).numbers; }
   /// The numbers of a buffer, to change: what was derived from them is out of date afterwards.
   Real* change(Buffer buffer) {
     Slot& found = const_cast<Slot&>(slot(buffer));
     ++found.version;
-    return found.numbers.data();
+    return found.numbers;
   }
   /// The same, but null for "none".
   const Real* numbers_or_null(Buffer buffer) const { return buffer ? numbers(buffer) : nullptr; }
@@ -145,18 +146,22 @@ class HostEngine : public Engine {
   EngineConfig config_;
 
  private:
-  struct Slot {
-    AlignedArray<Real> numbers;
+  /// A small net looks up some thirty of them in an update: so their size is a power of two, and `count_` is at hand.
+  struct alignas(32) Slot {
+    Real* numbers = nullptr;
+    std::size_t size = 0;
     std::uint64_t version = 0;
   };
   const Slot& slot(Buffer buffer) const {
-    const auto index = elements(buffer.id);
-    if (!buffer || index >= buffers_.size() || buffers_[index].numbers.size() != buffer.size)
+    const auto index = static_cast<std::uint32_t>(buffer.id);  // "none" is beyond all of them
+    if (index >= count_ || slots_[index].size != buffer.size) [[unlikely]]
       refuse(name(), "no buffer with id {} and {} numbers was allocated by this engine", buffer.id, buffer.size);
-    return buffers_[index];
+    return slots_[index];
   }
 
-  std::vector<Slot> buffers_;
+  std::vector<AlignedArray<Real>> memory_;
+  std::vector<Slot> slots_;  // of each buffer, where it is
+  std::uint32_t count_ = 0;
 };
 
 }  // namespace throughtime

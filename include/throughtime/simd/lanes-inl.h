@@ -76,16 +76,19 @@ HWY_INLINE Lanes step_function(Lanes x) {
 }
 
 /// exp(x) = power * (1 + rest) with power = 2^n: x = n ln 2 + r, rest = exp(r) - 1 = r q(r), |r| <= ln 2 / 2.
-/// q is a Chebyshev fit of degree 5 (relative error 1.3e-8). |x| must stay below 87.
+/// q is a Chebyshev fit of degree 5 (relative error 1.3e-8). |x| must stay below 87. It is `times` the given number, 1
+/// or 2: twice a number is exact, and the sum with n does not wait for it.
 struct ExpParts {
   Lanes power, rest;
 };
-HWY_INLINE ExpParts exp_parts(Lanes x) {
+template <int times = 1>
+HWY_INLINE ExpParts exp_parts(Lanes number) {
   const Lanes::Tag d;
   const hn::RebindToSigned<Lanes::Tag> di;
   // Beside 1.5 * 2^23 a number keeps no fraction, and n is the last bits of the sum.
   const Lanes beside(12582912.0);
-  const Lanes sum = multiply_add(x, Lanes(1.44269504), beside);
+  const Lanes sum = multiply_add(number, Lanes(times * 1.44269504), beside);
+  const Lanes x = times == 2 ? number + number : number;
   const Lanes whole = sum - beside;
   Lanes r = hn::NegMulAdd(whole.v, hn::Set(d, 0.693145752f), x.v);  // ln 2, high bits
   r = hn::NegMulAdd(whole.v, hn::Set(d, 1.42860677e-6f), r.v);      // and the rest of it
@@ -171,7 +174,7 @@ HWY_INLINE Lanes sigmoid(Lanes x) {
 
 /// With m = exp(2x) - 1, tanh(x) = m / (m + 2): no cancellation near zero.
 HWY_INLINE Lanes tanh(Lanes x) {
-  const ExpParts e = exp_parts(clamp_between(x + x, -20.0, 20.0));
+  const ExpParts e = exp_parts<2>(clamp_between(x, -10.0, 10.0));
   const Lanes m = multiply_add(e.power, e.rest, e.power - Lanes(1.0));
   return m / (m + Lanes(2.0));
 }

@@ -35,21 +35,36 @@ HWY_INLINE void start_parts(const float* first, std::size_t block, RowParts<vect
     for (int v = 0; v < vectors; ++v) part[chain][v] = hn::Zero(d);
 }
 
-/// part += x W; block v of row k of W is at w[k * stride + v * block].
+/// The same, beginning with registers.
 template <int vectors>
-HWY_INLINE void add_to_parts(int depth, const float* x, const float* w, std::size_t stride, std::size_t block,
+HWY_INLINE void start_parts(const Lanes* first, RowParts<vectors>& part) {
+  for (int v = 0; v < vectors; ++v) part[0][v] = first[v].v;
+  for (int chain = 1; chain < row_chains(vectors); ++chain)
+    for (int v = 0; v < vectors; ++v) part[chain][v] = hn::Zero(Lanes::Tag());
+}
+
+/// Number k of a row in all lanes. The row is in memory, or in a register: then nobody waits for a store to arrive.
+HWY_INLINE Lanes::Vector spread_number(const float* x, int k) { return hn::Set(Lanes::Tag(), x[k]); }
+HWY_INLINE Lanes::Vector spread_number(Lanes x, int k) {
+  const hn::RebindToSigned<Lanes::Tag> d;
+  return hn::TableLookupLanes(x.v, hn::IndicesFromVec(Lanes::Tag(), hn::Set(d, k)));
+}
+
+/// part += x W; block v of row k of W is at w[k * stride + v * block].
+template <int vectors, class Row>
+HWY_INLINE void add_to_parts(int depth, Row x, const float* w, std::size_t stride, std::size_t block,
                              RowParts<vectors>& part) {
   constexpr int chains = row_chains(vectors);
   const Lanes::Tag d;
   int k = 0;
   for (; k + chains <= depth; k += chains, w += chains * stride)
     for (int chain = 0; chain < chains; ++chain) {
-      const Lanes::Vector left = hn::Set(d, x[k + chain]);
+      const Lanes::Vector left = spread_number(x, k + chain);
       for (int v = 0; v < vectors; ++v)
         part[chain][v] = hn::MulAdd(left, hn::LoadU(d, w + chain * stride + v * block), part[chain][v]);
     }
   for (; k < depth; ++k, w += stride) {
-    const Lanes::Vector left = hn::Set(d, x[k]);
+    const Lanes::Vector left = spread_number(x, k);
     for (int v = 0; v < vectors; ++v) part[0][v] = hn::MulAdd(left, hn::LoadU(d, w + v * block), part[0][v]);
   }
 }

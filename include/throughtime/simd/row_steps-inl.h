@@ -17,9 +17,9 @@ HWY_BEFORE_NAMESPACE();
 namespace throughtime::HWY_NAMESPACE {
 
 /// Pre-activations of a register of units at `unit` of the panel that begins at `first` and has `here` units.
-template <class Cell>
-HWY_INLINE void row_gates(const RowForward& call, const float* x, const float* state, std::size_t first,
-                          std::size_t here, std::size_t unit, Lanes* input, Lanes* recurrent) {
+template <class Cell, class Row>
+HWY_INLINE void row_gates(const RowForward& call, const float* x, Row state, std::size_t first, std::size_t here,
+                          std::size_t unit, Lanes* input, Lanes* recurrent) {
   constexpr CellShape shape = Cell::shape;
   constexpr int input_rows = shape.input_rows, recurrent_rows = shape.recurrent_rows;
   const float* input_weights = call.input_weights + first * input_rows * call.inputs + unit;
@@ -69,10 +69,6 @@ HWY_INLINE void row_step(const RowForward& call, const float* x, RowState state,
   const std::size_t all = elements(call.units), most = elements(call.panel_units);
   const std::size_t lanes = Lanes::count();
   Lanes input[input_rows], recurrent[at_least_one(recurrent_rows)];
-  if (all == kRowPad && lanes == kRowPad) {
-    row_gates<Cell>(call, x, state.numbers, 0, kRowPad, 0, input, recurrent);
-    return row_units<Cell>(call, input, recurrent, state, next, saved, 0);
-  }
   HWY_ALIGN float sums[(input_rows + recurrent_rows) * kRowGroup];
   const std::size_t last = call.last_unit > 0 ? elements(call.last_unit) : all;
   for (std::size_t group = elements(call.first_unit), first = group; group < last; group += kRowGroup) {
@@ -97,10 +93,32 @@ HWY_INLINE void row_step(const RowForward& call, const float* x, RowState state,
   }
 }
 
+/// Whether a register holds all units of a layer.
+HWY_INLINE bool in_one_register(std::size_t all) { return all == kRowPad && Lanes::count() == kRowPad; }
+
+/// All steps of such a layer: each finds the state before it in registers, where the one before has left it.
+template <class Cell>
+HWY_INLINE void row_forward_in_registers(const RowForward& call) {
+  constexpr CellShape shape = Cell::shape;
+  Lanes input[shape.input_rows], recurrent[at_least_one(shape.recurrent_rows)];
+  Lanes state[shape.states], next[shape.states], saved[at_least_one(shape.saved)];
+  load_all<Lanes, shape.states>(call.before ? call.before : call.states, call.before ? kRowPad : call.state_plane,
+                                state);
+  for (int step = 0; step < call.steps; ++step) {
+    row_gates<Cell>(call, call.input + step * call.input_stride, state[0], 0, kRowPad, 0, input, recurrent);
+    Cell::template forward<Lanes>(*call.options, input, recurrent, state, next, saved);
+    store_all<Lanes, shape.states>(next, call.states + (step + 1) * kRowPad, call.state_plane);
+    if constexpr (shape.saved > 0)
+      store_all<Lanes, shape.saved>(saved, call.saved + step * call.saved_step, call.saved_plane);
+    for (int k = 0; k < shape.states; ++k) state[k] = next[k];
+  }
+}
+
 template <class Cell>
 HWY_NOINLINE void row_forward(const RowForward& given) {
   const RowForward call = given;  // a copy, which the stores below cannot alias
   const std::size_t all = elements(call.units);
+  if (in_one_register(all)) return row_forward_in_registers<Cell>(call);
   for (int step = 0; step < call.steps; ++step) {
     float* state = call.states + step * all;
     const RowState before = step == 0 && call.before ? RowState{call.before, all} : RowState{state, call.state_plane};
@@ -142,11 +160,45 @@ HWY_INLINE void add_entering(const RowBackward& call, std::size_t begin, std::si
     (Lanes::load(call.cotangent + unit) + Lanes::load(from + unit)).store(call.cotangent + unit);
 }
 
+/// All steps of a layer that a register holds, with the cotangent in registers from step to step.
+template <class Cell>
+HWY_INLINE void row_backward_in_registers(const RowBackward& call) {
+  constexpr CellShape shape = Cell::shape;
+  Lanes saved[at_least_one(shape.saved)], state[shape.states], next[shape.states], d_next[shape.states];
+  Lanes d_state[shape.states], d_input[shape.input_rows], d_recurrent[at_least_one(shape.recurrent_rows)];
+  load_all<Lanes, shape.states>(call.cotangent, kRowPad, d_next);
+  for (int step = call.steps - 1; step >= 0; --step) {
+    const std::int32_t slot = !call.entering ? -1 : call.entering_slot ? call.entering_slot[step] : step;
+    if (slot >= 0) d_next[0] += Lanes::load(call.entering + elements(slot) * kRowPad);
+    const float* state_at = call.states + step * kRowPad;
+    const bool own = step == 0 && call.before;
+    if constexpr (shape.saved > 0)
+      load_all<Lanes, shape.saved>(call.saved + step * call.saved_step, call.saved_plane, saved);
+    load_all<Lanes, shape.states>(own ? call.before : state_at, own ? kRowPad : call.state_plane, state);
+    load_all<Lanes, shape.states>(state_at + kRowPad, call.state_plane, next);
+    Cell::template backward<Lanes>(*call.options, saved, state, next, d_next, d_input, d_recurrent, d_state);
+    store_all<Lanes, shape.input_rows>(d_input, call.d_input + step * call.d_input_stride, kRowPad);
+    if constexpr (own_recurrent<Cell>)
+      store_all<Lanes, shape.recurrent_rows>(d_recurrent, call.d_recurrent + step * call.d_recurrent_stride, kRowPad);
+    for (int k = 0; k < shape.states; ++k) d_next[k] = d_state[k];
+    if constexpr (shape.recurrent_rows > 0) {
+      RowParts<1> part;
+      start_parts<1>(d_next, part);
+      for (int group = 0; group < shape.recurrent_rows; ++group)
+        add_to_parts<1>(call.hidden, own_recurrent<Cell> ? d_recurrent[group] : d_input[group],
+                        call.weights + group * kRowPad * kRowPad, kRowPad, kRowPad, part);
+      add_up_parts<1>(part, d_next);
+    }
+  }
+  store_all<Lanes, shape.states>(d_next, call.cotangent, kRowPad);
+}
+
 template <class Cell>
 HWY_NOINLINE void row_backward(const RowBackward& given) {
   constexpr CellShape shape = Cell::shape;
   const RowBackward call = given;
   const std::size_t all = elements(call.units), most = elements(call.panel_columns);
+  if (in_one_register(all) && call.gates && call.products) return row_backward_in_registers<Cell>(call);
   const std::size_t begin = elements(call.first_unit), end = call.last_unit > 0 ? elements(call.last_unit) : all;
   for (int step = call.steps - 1; step >= 0; --step) {
     float* d_input = call.d_input + step * call.d_input_stride;

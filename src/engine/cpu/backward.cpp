@@ -203,9 +203,10 @@ class SlicePullBack {
   void sum_gradients(int k, int begin, int end, bool resets) {
     const int rows = (end - begin) * slice_.rows;
     if (call_.layers_in_place)  // too little to share
-      add_layer_gradient(context_, elements(k), {.steps = rows, .add = started_ || call_.add},
-                         previous_outputs(k, begin, resets), layer_input(slice_, elements(k), begin), slice_,
-                         call_.in_place);
+      layer_gradient(context_, elements(k), {.steps = rows, .add = started_ || call_.add},
+                     previous_outputs(k, begin, resets), layer_input(slice_, elements(k), begin), slice_,
+                     call_.in_place)
+          .run(context_.row_products);
     else
       crew_.share(parts_worth(crew_, rows * weights_of(layer(k))),
                   [&](Part part) { add_gradients(part, k, begin, end, resets); });

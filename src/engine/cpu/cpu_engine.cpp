@@ -54,6 +54,7 @@ class CpuEngine final : public HostEngine<float> {
     auto tape =
         std::make_unique<CpuTape>(model_, packed_, shape, pool_.threads(), few_rows_ && few_rows(model_, shape));
     if (across_window_.fits(shape)) tape->add_across(model_);
+    if (row_window_.fits(shape)) tape->plan = std::make_unique<RowPlan>(model_);
     collector_.prepare(tape->slices);
     return tape;
   }
@@ -86,7 +87,7 @@ class CpuEngine final : public HostEngine<float> {
 
   /// Packs the weights, with the masks of the window where it has them, unless they are packed already. `whole`: not
   /// those of the layers alone.
-  Context prepare(Buffer parameters, const Window& window, bool training, bool whole) {
+  const Context& prepare(Buffer parameters, const Window& window, bool training, bool whole) {
     const float* values = numbers(parameters);
     packed_.share_with(whole ? &pool_ : nullptr);
     std::optional<std::uint64_t> masks;
@@ -101,7 +102,8 @@ class CpuEngine final : public HostEngine<float> {
       ++packs_.recurrent;
     }
     if (whole) packed_.pack_beside(model_, values);
-    return {model_, packed_, products_, row_products_, cells_, rows_, head_, values};
+    context_.parameters = values;
+    return context_;
   }
 
   /// Calls task(slice, crew) for all slices, of which `steps` steps are worked on.
@@ -125,6 +127,7 @@ class CpuEngine final : public HostEngine<float> {
   bool few_rows_;
   GradientCollector collector_;
   Updater updater_;
+  Context context_{model_, packed_, products_, row_products_, cells_, rows_, head_};
 };
 
 void CpuEngine::unroll(const UnrollCall& call) {
@@ -132,7 +135,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
   CpuTape& tape = own(call.tape);
   const bool one_piece = row_window_.takes(call.window, tape.slices.front());
   const bool across = AcrossWindow::takes(call.window, tape);
-  const Context context = prepare(call.parameters, call.window, call.training, !one_piece && !across);
+  const Context& context = prepare(call.parameters, call.window, call.training, !one_piece && !across);
   const Window& window = call.window;
   UnrollArrays arrays{window, call.training, tape.shape().keep};
   arrays.initial_state = numbers_or_null(call.initial_state);
@@ -148,7 +151,7 @@ void CpuEngine::unroll(const UnrollCall& call) {
 
   if (one_piece) {
     const FlushDenormals flush;
-    row_window_.unroll(context, arrays, tape.slices.front());
+    RowWindow::unroll(context, arrays, tape.slices.front(), *tape.plan);
   } else if (across) {
     const FlushDenormals flush;
     across_window_.unroll(context, arrays, tape);
@@ -200,14 +203,14 @@ void CpuEngine::pull_back(const PullBackCall& call) {
 
   const FlushDenormals flush;
   if (tape.in_one_piece && RowWindow::takes(arrays)) {
-    const Context context = prepare(call.parameters, call.window, tape.training, false);
-    return row_window_.pull_back(context, arrays, gradient, tape.slices.front());
+    const Context& context = prepare(call.parameters, call.window, tape.training, false);
+    return RowWindow::pull_back(context, arrays, gradient, tape.slices.front(), *tape.plan);
   }
   if (tape.is_across && RowWindow::takes(arrays)) {
-    const Context context = prepare(call.parameters, call.window, tape.training, false);
+    const Context& context = prepare(call.parameters, call.window, tape.training, false);
     return across_window_.pull_back(context, arrays, gradient, *tape.across);
   }
-  const Context context = prepare(call.parameters, call.window, tape.training, true);
+  const Context& context = prepare(call.parameters, call.window, tape.training, true);
   // The general way has a head of its own, and what it leaves is no longer of one piece.
   if (tape.is_across) AcrossWindow::spread_out(context, call.window, tape);
   if (tape.in_one_piece || tape.is_across) tape.in_one_piece = tape.is_across = tape.head_ready = false;

@@ -20,9 +20,9 @@ inline void multiply(float factor, int width, float* values) {
 }
 
 /// [token part, reals] of each of those rows at steps [begin, end), into `to` [steps][R][stride].
-void gather_raw(const Context& context, const Window& window, bool training, const Slice& slice, Rows rows, int begin,
-                int end, float* to, std::size_t stride) {
-  const InputConfig& input = context.model.config().input;
+void gather_raw(const Context& context, const Window& window, bool training, const Slice& slice, const Rows& rows,
+                int begin, int end, float* to, std::size_t stride) {
+  const InputConfig input = context.model.config().input;
   const bool embedded = context.model.embedding >= 0;
   const int token_width = embedded ? input.embedding : input.vocabulary;
   const float* table =
@@ -32,26 +32,31 @@ void gather_raw(const Context& context, const Window& window, bool training, con
   const std::size_t step_stride = slice.rows * stride;
   to += rows.begin * stride;
   for (int r = rows.begin; r < rows.end; ++r, to += stride) {
-    Place place = place_at(window, begin, slice.first + r);
-    const auto steps = static_cast<std::int64_t>(place.source->steps);
+    const Place first = place_at(window, begin, slice.first + r);
+    const std::span<const std::int32_t> tokens = first.source->tokens;
+    const float* values = first.source->values.data();
     float* at = to;
-    for (int l = begin; l < end; ++l, ++place.index, at += step_stride) {
-      if (place.index < 0 || place.index >= steps) {
-        std::fill_n(at, context.model.raw_inputs(), 0.0f);
-        continue;
-      }
+    std::int64_t index = first.index;
+    const std::int64_t last = index + end - begin,
+                       inside = std::min(last, static_cast<std::int64_t>(first.source->steps));
+    for (; index < std::min<std::int64_t>(0, last); ++index, at += step_stride)
+      std::fill_n(at, context.model.raw_inputs(), 0.0f);
+    for (; index < inside; ++index, at += step_stride) {
       if (embedded) {
-        std::copy_n(table + elements(place.token(), token_width), token_width, at);
-        if (dropped) multiply(token_factor(site, window.mask_key, place.token()), token_width, at);
+        const std::int32_t token = tokens[elements(index)];
+        std::copy_n(table + elements(token, token_width), token_width, at);
+        if (dropped) multiply(token_factor(site, window.mask_key, token), token_width, at);
       } else if (token_width > 0) {
         clear_row(at, stride);
-        at[place.token()] = 1.0f;
+        at[tokens[elements(index)]] = 1.0f;
       }
+      const float* reals = values + elements(index, input.reals);
       if (input.reals == 1)
-        at[token_width] = *place.reals();
+        at[token_width] = *reals;
       else if (input.reals > 1)
-        std::copy_n(place.reals(), input.reals, at + token_width);
+        std::copy_n(reals, input.reals, at + token_width);
     }
+    for (; index < last; ++index, at += step_stride) std::fill_n(at, context.model.raw_inputs(), 0.0f);
   }
 }
 
@@ -76,8 +81,8 @@ void mask_rows(const Context& context, const DropoutSite& site, const Window& wi
     multiply_by_mask(context, site, window, slice, rows.lane, step, r, values + r * stride, width);
 }
 
-void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, Rows rows, int begin,
-                   int end, int slot) {
+void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, const Rows& rows,
+                   int begin, int end, int slot) {
   LayerTape& bottom = slice.layers.front();
   const std::size_t first = elements(slot, slice.rows);
   float* input = bottom.input.data() + first * bottom.inputs;

@@ -67,7 +67,7 @@ class LayerBack {
     add_outside_cotangents(l, first, last);
     if (!is_top()) add_from_above(l, first, last);
     if (runs_alone(context_, slice_, elements(k_)))
-      return pull_back_row(context_, slice_, elements(k_), l, l + 1, l - chunk_, strides_, false, {},
+      return pull_back_row(context_, slice_, elements(k_), l, l + 1, l - chunk_, strides_, false,
                            {.units = {first, last}, .gates = true, .products = false});
     prepare();
     aim(l, false);
@@ -86,7 +86,7 @@ class LayerBack {
   void products_of_units(int l, int first, int last) {
     if (layer_.cell->shape.recurrent_rows == 0) return;
     if (runs_alone(context_, slice_, elements(k_)))
-      return pull_back_row(context_, slice_, elements(k_), l, l + 1, l - chunk_, strides_, false, {},
+      return pull_back_row(context_, slice_, elements(k_), l, l + 1, l - chunk_, strides_, false,
                            {.units = {first, last}, .gates = false, .products = true});
     multiply_columns(context_.products, rows_.count(), d_gates(l), strides_.d_recurrent, packed_.recurrent_back,
                      cotangent(), tape_.hidden, true, first, last);

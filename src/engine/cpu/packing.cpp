@@ -203,7 +203,7 @@ PackedModel::PackedModel(const Model& model) {
     find_moves(model);
 }
 
-void PackedModel::pack(const Model& model, const float* parameters, std::optional<std::uint64_t> keys) {
+void PackedModel::pack(const Model& model, const float* parameters, const std::optional<std::uint64_t>& keys) {
   beside_ = false;
   if (moves_.empty()) {
     pack_recurrent(model, parameters, keys);
@@ -220,7 +220,8 @@ void PackedModel::pack_beside(const Model& model, const float* parameters) {
   for (const Move& move : moves_beside_) *move.to = parameters[move.from];
 }
 
-void PackedModel::pack_recurrent(const Model& model, const float* parameters, std::optional<std::uint64_t> keys) {
+void PackedModel::pack_recurrent(const Model& model, const float* parameters,
+                                 const std::optional<std::uint64_t>& keys) {
   if (keys && drawn_ != keys) draw_masks(model, *keys);
   for (std::size_t k = 0; k < layers.size(); ++k) {
     const int block = model.layers()[k].weight_hh;

@@ -106,11 +106,11 @@ struct PackedModel {
   /// Who packs large matrices from now on; null: nobody helps.
   void share_with(ThreadPool* pool) { pool_ = pool; }
   /// The layers. What is beside them is packed when somebody asks for it.
-  void pack(const Model& model, const float* parameters, std::optional<std::uint64_t> masks);
+  void pack(const Model& model, const float* parameters, const std::optional<std::uint64_t>& masks);
   /// Encoder and head, unless they are packed already.
   void pack_beside(const Model& model, const float* parameters);
   /// The recurrent weights alone, where nothing but their masks has changed.
-  void pack_recurrent(const Model& model, const float* parameters, std::optional<std::uint64_t> masks);
+  void pack_recurrent(const Model& model, const float* parameters, const std::optional<std::uint64_t>& masks);
 
   std::vector<PackedLayer> layers;
   PackedLinear encoder, head_inner, head;  // outputs = 0 where absent

@@ -85,8 +85,8 @@ void add_slowness(const Context& context, const Window& window, Slice& slice, Ro
 
 /// Writes the inputs of steps [begin, end) that the first layer sees, from `slot` on, and what lies before them:
 /// tokens, reals, encoder, dropout.
-void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, Rows rows, int begin,
-                   int end, int slot);
+void gather_inputs(const Context& context, const Window& window, bool training, Slice& slice, const Rows& rows,
+                   int begin, int end, int slot);
 
 /// The input of a layer at `slot`: its own copy, or the output of the layer below.
 inline const float* layer_input(Slice& slice, std::size_t k, int slot) {
@@ -99,40 +99,44 @@ inline const float* layer_input(Slice& slice, std::size_t k, int slot) {
 /// work in one call.
 bool runs_alone(const Context& context, const Slice& slice, std::size_t k);
 /// Such a row's steps, from `slot` on, none of them held, and only the first may be reset: its state before is then in
-/// the workspace. `keeps`: what the cell saves lies in slots of its own. `units`: of one step, those units alone.
+/// the workspace. `keeps`: what the cell saves lies in slots of its own. `units`: of one step, those units alone. Of
+/// this and the next: the call of the cell.
 struct UnitRange {
   int first = 0, last = 0;  // whole panels of kPanel; last 0: all units
 };
-void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, int slot, int saved_slot, bool keeps,
-                bool reset, UnitRange units = {});
+RowForward steps_forth(const Context& context, Slice& slice, std::size_t k, int steps, int slot, int saved_slot,
+                       bool keeps, bool reset, UnitRange units = {});
 /// Numbers from a step's gate cotangents to the next one's, in a workspace.
 struct RowStrides {
   std::size_t d_input = 0, d_recurrent = 0;
 };
 RowStrides row_strides(const Layer& layer, const LayerTape& tape);
-/// What enters after the steps of a row from outside (RowBackward::entering).
-struct RowEntering {
-  const float* numbers = nullptr;
-  const std::int32_t* slot = nullptr;
-};
 /// What of a step is done: the gates, or what goes back through the recurrent weights, of some units.
 struct RowBackPart {
   UnitRange units = {};
   bool gates = true, products = true;
 };
 /// Back through its steps [first, last); gate cotangents go to the row blocks from `chunk_step` on.
-void pull_back_row(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
-                   RowStrides strides, bool reset, RowEntering entering = {}, RowBackPart part = {});
+RowBackward steps_back(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
+                       RowStrides strides, bool reset, RowBackPart part = {});
+inline void unroll_row(const Context& context, Slice& slice, std::size_t k, int steps, int slot, int saved_slot,
+                       bool keeps, bool reset, UnitRange units = {}) {
+  context.rows[k].forward(steps_forth(context, slice, k, steps, slot, saved_slot, keeps, reset, units));
+}
+inline void pull_back_row(const Context& context, Slice& slice, std::size_t k, int first, int last, int chunk_step,
+                          RowStrides strides, bool reset, RowBackPart part = {}) {
+  context.rows[k].backward(steps_back(context, slice, k, first, last, chunk_step, strides, reset, part));
+}
 
 /// How many rows of gate cotangents, of one step after the other, and whether the gradient is added to.
 struct RowSpan {
   int steps = 0;
   bool add = false;
 };
-/// The gradient of layer k, in the flat vector, from the gate cotangents in its workspace; `before`, `input`: the
-/// outputs before and the inputs of each of their rows, padded as the tape's.
-void add_layer_gradient(const Context& context, std::size_t k, RowSpan span, const float* before, const float* input,
-                        const Slice& slice, float* gradient);
+/// What makes the gradient of layer k, in the flat vector, from the gate cotangents in its workspace; `before`,
+/// `input`: the outputs before and the inputs of each of their rows, padded as the tape's.
+RowLayerGradient layer_gradient(const Context& context, std::size_t k, RowSpan span, const float* before,
+                                const float* input, const Slice& slice, float* gradient);
 
 /// Rows of [B, S], or zeros, into slot 0 of all layers; the states in `slot` into such rows.
 void load_state(const Context& context, const float* from, Slice& slice);

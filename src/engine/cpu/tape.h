@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/cpu/few_rows/across_tape.h"
+#include "engine/cpu/few_rows/row_plan.h"
 #include "engine/cpu/packing.h"
 #include "throughtime/engine.h"
 #include "throughtime/index.h"
@@ -149,6 +150,7 @@ class CpuTape final : public Tape {
   const bool is_few;  // few_rows: one slice, whose gradients are summed where they belong
   std::vector<Slice> slices;
   std::unique_ptr<AcrossTape> across;  // null: no window goes that way
+  std::unique_ptr<RowPlan> plan;       // of windows of one row in one piece; null: there are none
   // The unroll that the tape holds.
   int steps = 0;
   bool training = false;

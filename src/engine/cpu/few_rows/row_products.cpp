@@ -83,12 +83,16 @@ HWY_NOINLINE void gradient_strip(const RowWeightGradient& call, std::size_t colu
   if (row < call.rows) gradient_tile<1, vectors>(call, row, column, left);
 }
 
+/// Group by group, or all at once where no padding lies between groups.
 void weight_gradient(const RowWeightGradient& given) {
-  const RowWeightGradient call = given;
+  RowWeightGradient call = given;
+  if (call.block == elements(call.rows)) call.rows *= call.groups, call.groups = 1;
   const std::size_t lanes = Lanes::count(), width = elements(call.columns);
-  std::size_t column = 0;
-  for (; column + lanes < width; column += 2 * lanes) gradient_strip<2>(call, column, width - column);
-  if (column < width) gradient_strip<1>(call, column, width - column);
+  for (; call.groups > 0; --call.groups, call.d += call.block, call.gradient += elements(call.rows) * width) {
+    std::size_t column = 0;
+    for (; column + lanes < width; column += 2 * lanes) gradient_strip<2>(call, column, width - column);
+    if (column < width) gradient_strip<1>(call, column, width - column);
+  }
 }
 
 // ---------------------------------------------------------------- gradients of gates

@@ -8,11 +8,12 @@ namespace throughtime::cpu {
 // padding, [rows, columns]. Everything else is padded to whole registers. The order of a sum depends on the shape
 // alone.
 
-/// gradient [rows, columns] = or += the sum over steps of d[step][row] * x[step][column].
+/// gradient [groups * rows, columns] = or += the sum over steps of d[step][row] * x[step][column]; the d of a group
+/// begins `block` numbers behind that of the group before.
 struct RowWeightGradient {
-  int steps = 0, rows = 0, columns = 0;
+  int steps = 0, groups = 1, rows = 0, columns = 0;
   const float* d = nullptr;
-  std::size_t d_stride = 0;
+  std::size_t d_stride = 0, block = 0;
   const float* x = nullptr;
   std::size_t x_stride = 0;
   float* gradient = nullptr;
@@ -44,5 +45,20 @@ struct RowProducts {
 };
 
 RowProducts row_products();
+
+/// The gradient of a layer, by what its rows of weights read; of what is null there is none.
+struct RowLayerGradient {
+  RowGateGradient gates;            // biases, and the weights of a narrow input
+  RowWeightGradient input;          // the weights of a wide one
+  RowWeightGradient recurrent;      // of the state
+  RowGateGradient recurrent_gates;  // the second bias, where its gates have cotangents of their own
+
+  void run(const RowProducts& products) const {
+    products.gate_gradient(gates);
+    if (input.gradient) products.weight_gradient(input);
+    if (recurrent.gradient) products.weight_gradient(recurrent);
+    if (recurrent_gates.bias) products.gate_gradient(recurrent_gates);
+  }
+};
 
 }  // namespace throughtime::cpu
