@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/counter.h"
 #include "throughtime/error.h"
 
 namespace throughtime {
@@ -24,16 +25,23 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::a
   return {result.v[0], result.v[1], result.v[2], result.v[3]};
 }
 
-std::array<std::uint32_t, 4> Random::words(std::uint64_t iteration, std::uint32_t sequence,
-                                           std::uint64_t element) const {
+std::array<std::uint32_t, 2> key_of(std::uint64_t seed) {
+  return {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)};
+}
+
+std::array<std::uint32_t, 4> counter_of(Purpose purpose, std::uint64_t iteration, std::uint32_t sequence,
+                                        std::uint64_t element) {
   if (iteration >> iteration_bits != 0 || element >> element_bits != 0)
     refuse("random", "a counter has {} bits of iteration and {} of element, got iteration {} and element {}",
            iteration_bits, element_bits, iteration, element);
-  const std::array<std::uint32_t, 4> counter = {
-      static_cast<std::uint32_t>(element), sequence, static_cast<std::uint32_t>(iteration),
-      static_cast<std::uint32_t>(iteration >> 32) | static_cast<std::uint32_t>(element >> 32) << 16 |
-          static_cast<std::uint32_t>(purpose_) << 24};
-  return philox(counter, {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)});
+  return {static_cast<std::uint32_t>(element), sequence, static_cast<std::uint32_t>(iteration),
+          static_cast<std::uint32_t>(iteration >> 32) | static_cast<std::uint32_t>(element >> 32) << 16 |
+              static_cast<std::uint32_t>(purpose) << 24};
+}
+
+std::array<std::uint32_t, 4> Random::words(std::uint64_t iteration, std::uint32_t sequence,
+                                           std::uint64_t element) const {
+  return philox(counter_of(purpose_, iteration, sequence, element), key_of(seed_));
 }
 
 double Random::uniform(std::uint64_t iteration, std::uint32_t sequence, std::uint64_t element) const {

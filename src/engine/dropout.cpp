@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
+
+#include "core/counter.h"
+#include "engine/mask_lanes.h"
 
 namespace throughtime {
 
@@ -57,7 +61,12 @@ void write_mask(const DropoutSite& site, std::uint64_t mask_key, std::uint64_t s
   const Random random(mask_key, site.purpose);
   const std::uint64_t threshold = threshold_of(site);
   const auto survivor = static_cast<Real>(survivor_of(site));
-  for (std::size_t first = 0; first < mask.size(); first += 4) {
+  std::size_t done = 0;
+  if constexpr (std::is_same_v<Real, float>)
+    done = write_mask_lanes({counter_of(site.purpose, step, static_cast<std::uint32_t>(row), block_of(site, 0)),
+                             key_of(mask_key), threshold, survivor},
+                            mask);
+  for (std::size_t first = done; first < mask.size(); first += 4) {
     const auto words = random.words(step, static_cast<std::uint32_t>(row), block_of(site, first));
     const std::size_t count = std::min<std::size_t>(4, mask.size() - first);
     for (std::size_t i = 0; i < count; ++i) mask[first + i] = words[i] < threshold ? Real(0) : survivor;

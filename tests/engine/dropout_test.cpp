@@ -23,7 +23,7 @@ const DropoutConfig shares = {.input = 0.3, .between = 0.3, .output = 0.3, .per_
 
 RC_GTEST_PROP(Dropout, IsTheSameForFloatAndDouble, ()) {
   const double share = *rc::gen::map(rc::gen::inRange(0, 1000), [](int x) { return x / 1000.0; });
-  const auto width = *rc::gen::inRange<std::size_t>(1, 40);
+  const auto width = *rc::gen::inRange<std::size_t>(1, 400);
   const auto key = *rc::gen::arbitrary<std::uint64_t>();
   const int row = *rc::gen::inRange(0, 1000);
   const DropoutSite site{Purpose::dropout_between, 2, share};
@@ -33,6 +33,20 @@ RC_GTEST_PROP(Dropout, IsTheSameForFloatAndDouble, ()) {
     RC_ASSERT(static_cast<double>(narrow[i]) == wide[i]);
     RC_ASSERT(narrow[i] == 0.0f || narrow[i] == static_cast<float>(1.0 / (1.0 - share)));
   }
+}
+
+/// The words themselves, one counter after the other, at widths around what registers of counters fill.
+TEST(Dropout, IsWhatWordsOfTheGeneratorSay) {
+  for (const double share : {0.0, 0.25, 0.5, 1 - 1e-10})
+    for (std::size_t width = 1; width < 140; ++width) {
+      const Random random(0xfedcba9876543210u, Purpose::dropout_between);
+      const auto mask = mask_of<float>({Purpose::dropout_between, 3, share}, 0xfedcba9876543210u, 1ull << 33, 9, width);
+      for (std::size_t i = 0; i < width; ++i) {
+        const double word = random.words(1ull << 33, 9, 3ull << 32 | i / 4)[i % 4];
+        ASSERT_EQ(mask[i], word < share * 4294967296.0 ? 0.0f : static_cast<float>(1 / (1 - share)))
+            << width << ' ' << i;
+      }
+    }
 }
 
 TEST(Dropout, DropsItsShare) {
