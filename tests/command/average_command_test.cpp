@@ -66,5 +66,13 @@ TEST_F(NonMonotone, TheAverageIsWhatIsChosenPredictedWithAndExported) {
   }
 }
 
+TEST_F(NonMonotone, IsRefusedWhereItCanNeverBegin) {
+  config_file("[task.add]\nlength = 4\n[optimizer]\naverage = \"non_monotone\"\n[train]\niterations = 60\n");
+  expect_refusal(run("train --quiet tiny.toml"), "there are none; set train.evaluate_every");
+  expect_refusal(run("train --quiet tiny.toml --set train.evaluate_every=61"),
+                 "train.evaluate_every = 61 comes after the last iteration (60); it must be 60 at most");
+  EXPECT_EQ(run("train --quiet tiny.toml --set train.evaluate_every=60").code, 0);
+}
+
 }  // namespace
 }  // namespace throughtime

@@ -47,6 +47,12 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
     refuse("train",
            "optimizer.average = \"non_monotone\" waits for validations that stop improving, and there are none; "
            "set train.evaluate_every, or optimizer.average = \"always\"");
+  if (const TrainOptions& train = config.train; config.optimizer.rule.average == Averaging::non_monotone &&
+                                                train.iterations > 0 && train.evaluate_every > train.iterations)
+    refuse("train",
+           "optimizer.average = \"non_monotone\" waits for validations that stop improving, and train.evaluate_every = "
+           "{} comes after the last iteration ({}); it must be {} at most",
+           train.evaluate_every, train.iterations, train.iterations);
   if (config.optimizer.rate_by_length && config.learner.name == "fptt" && config.learner.fptt.rate_by_length)
     refuse("train",
            "optimizer.rate_by_length and learner.fptt.rate_by_length would both scale the rate; set one of them");
