@@ -84,6 +84,8 @@ TEST_F(DynamicEvaluate, RefusesInOneLine) {
   expect_refusal(run("evaluate runs/words --rate 0.1"), "--dynamic");
   expect_refusal(run("evaluate runs/words --dynamic --rate 0.1,0.2"), "--tune chooses one");
   expect_refusal(run("evaluate runs/words --dynamic --rate -1"), "--rate");
+  expect_refusal(run("evaluate runs/words --dynamic --tune --rate 0.1,inf --decay 0.1"),
+                 "--rate must be a finite number");
   expect_refusal(run("evaluate runs/words --dynamic --epsilon 0"), "--epsilon");
   expect_refusal(run("evaluate runs/words --dynamic --scaling mode"), "mean, sum");
   expect_refusal(run("evaluate runs/words --dynamic --tune --split validation"), "leave out --split");

@@ -10,7 +10,8 @@ namespace throughtime {
 namespace {
 
 void tell_statistics(const GradientStatistics& found, int segment) {
-  tell("gradients of {} segments of {} steps in {} columns\n", found.segments, segment, found.columns);
+  tell("gradients of {} segment{} of {} steps in {} column{}\n", found.segments, found.segments == 1 ? "" : "s",
+       segment, found.columns, found.columns == 1 ? "" : "s");
 }
 
 void tell_trial(const DynamicTrial& trial) {

@@ -1,5 +1,6 @@
 #include "train/evaluate/dynamic_comparison.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "throughtime/error.h"
@@ -19,7 +20,8 @@ DynamicConfig config_of(const DynamicRequest& request) {
     if (values.size() > 1 && !request.tune)
       refuse("evaluate", "{} has {} values; --tune chooses one", what, values.size());
     for (const double value : values)
-      if (!(value >= 0)) refuse("evaluate", "{} must be 0 or more, got {}", what, value);
+      if (!(value >= 0) || std::isinf(value))
+        refuse("evaluate", "{} must be a finite number, 0 or more, got {}", what, value);
     return values.empty() ? -1.0 : values.front();
   };
   config.rate = one(request.rates, "--rate");
