@@ -189,6 +189,13 @@ void write_costs(const std::filesystem::path& results, const Costs& costs) {
   replace_file(results / "costs.json", json.dump(1) + "\n");
 }
 
+/// Whether the seconds of stored runs are those of a core: a device takes others.
+static bool is_of_a_core(const StoredResult& stored) {
+  const std::vector<const EngineType*> engines = all_engines();
+  return std::none_of(engines.begin(), engines.end(),
+                      [&](const EngineType* type) { return type->name == stored.engine && !type->on_host; });
+}
+
 ExpectedCost expected_cost(const ResultSpec& spec, Scale scale, const Costs& costs,
                            const std::filesystem::path& results) {
   const std::size_t sweep = scale == Scale::full ? count_sweep_runs(spec) : 0;
@@ -196,7 +203,7 @@ ExpectedCost expected_cost(const ResultSpec& spec, Scale scale, const Costs& cos
   const double with_sweep =
       runs > 0 ? (runs + static_cast<double>(sweep)) / runs : 1;  // they are as long as the others
   for (const StoredResult& stored : find_stored(results, spec.name))
-    if (stored.scale == scale && is_complete(spec, stored))
+    if (stored.scale == scale && is_complete(spec, stored) && is_of_a_core(stored))
       return {.seconds = stored.seconds * with_sweep, .sweep_runs = sweep, .measured = sweep == 0};
   const auto found = costs.find(spec.name);
   if (found == costs.end()) return {.seconds = std::numeric_limits<double>::quiet_NaN(), .sweep_runs = sweep};
