@@ -190,6 +190,14 @@ TEST(Arrays, FilesHoldWhatMemoryHad) {
     }
 }
 
+TEST(Arrays, NamesTheFileThatIsGone) {
+  const ScratchDirectory directory;
+  Numbered({4, 1, 7}).task(5)->save(directory.path().string());
+  std::filesystem::remove(directory.path() / "train_inputs.npy");
+  EXPECT_REFUSED(make_task(ArraysConfig{.path = directory.path().string(), .length = 5}, 1),
+                 "train_inputs.npy: no such file, and no tokens either: nothing goes with the targets beside it");
+}
+
 TEST(Arrays, RefusesWhatCannotBe) {
   EXPECT_REFUSED(make_task(ArraysConfig{}, 1), "[arrays] there is no data: set task.arrays.path");
   EXPECT_REFUSED(make_task(ArraysConfig{.path = "/nowhere"}, 1),

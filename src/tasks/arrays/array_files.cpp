@@ -46,6 +46,9 @@ PartFiles read_part(const ArraysConfig& config, Split split) {
   if (there("inputs")) files.inputs = read_npy(path("inputs"));
   if (there("weights")) files.weights = read_npy(path("weights"));
   if (config.vocabulary > 0 && there("tokens")) files.tokens = whole_numbers(path("tokens"));
+  if (!there("inputs") && files.tokens.empty())
+    refuse("arrays", "{}: no such file, and no tokens either: nothing goes with the {} beside it", path("inputs"),
+           config.classes > 0 ? "labels" : "targets");
   if (there("lengths")) files.lengths = whole_numbers(path("lengths"));
   if (config.classes > 0)
     files.labels = whole_numbers(path("labels"));
