@@ -374,8 +374,8 @@ class FPTT(Settings):
         before
     carry: where the next batch of a stream starts. windows: from the state that the windows left; rerun: from
         that of one more forward pass, with the new weights (windows, rerun)
-    masks: with model.dropout_per_sequence: draw a new mask for each window, or for each sequence (window,
-        sequence)
+    masks: of weights, of tokens and, with model.dropout_per_sequence, of activations: draw new ones for each
+        window, or for each sequence (window, sequence)
     rate_by_windows: divide the learning rate by twice the number of windows of the sequence
     rate_by_length: multiply the learning rate by the sequence's length, divided by the longest one (by the
         usual one, where lengths are drawn)

@@ -117,7 +117,7 @@ TEST_F(Sweeps, CountInWhatFullScaleCosts) {
       << "unswept runs are no measurement of swept ones";
   stored.engine = "cuda";
   scratch_.write("results/paper/figure-0.full.json", json_of(stored));
-  EXPECT_EQ(cost_text(result, Scale::full, {}, scratch_ / "results").find(" s"), std::string::npos)
+  EXPECT_EQ(cost_text(result, Scale::full, {}, scratch_ / "results"), "3 x 2 runs and 20 of the sweep")
       << "seconds of a GPU are none of a core";
 }
 

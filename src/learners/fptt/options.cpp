@@ -34,8 +34,10 @@ void describe(FpttConfig& config, OptionList& list) {
   list.add("carry", config.carry,
            "where the next batch of a stream starts. windows: from the state that the windows left; rerun: from that "
            "of one more forward pass, with the new weights");
-  list.add("masks", config.masks,
-           "with model.dropout_per_sequence: draw a new mask for each window, or for each sequence");
+  list.add(
+      "masks", config.masks,
+      "of weights, of tokens and, with model.dropout_per_sequence, of activations: draw new ones for each window, or "
+      "for each sequence");
   list.add("rate_by_windows", config.rate_by_windows,
            "divide the learning rate by twice the number of windows of the sequence");
   list.add("rate_by_length", config.rate_by_length,
