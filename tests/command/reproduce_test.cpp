@@ -241,7 +241,7 @@ TEST_F(Reproduce, RefusesAScoreThatNoTaskHas) {
     std::string changed = text;
     write_text(file, changed.replace(changed.find(metric), metric.size(), other));
   };
-  for (const std::string name : {"best.test_mea", "validation_mea"}) {
+  for (const std::string name : {"best.test_mea", "metrics.test_mea", "validation_mea"}) {
     with("metric = '" + name + "'\nmeasure = 'result'");
     expect_refusal(run("reproduce --list"), "unknown score of a split 'mea'; did you mean 'mae'?");
   }

@@ -120,10 +120,11 @@ void require_arms(const std::vector<std::string>& given, const ResultSpec& spec,
       refuse_name(where, "arm", arm, spec.arms);
 }
 
-/// A score of a split must be one that tasks have: a misspelt one would be missing in every run, after hours.
+/// A score of a split must be one that tasks have: a misspelt one would be missing in every run, after hours. In
+/// result.json it lies in a part ("best.test_mse").
 void require_score(const std::string& metric, const std::string& place) {
   std::string_view score = metric;
-  if (score.starts_with("best.")) score.remove_prefix(std::string_view("best.").size());
+  score.remove_prefix(score.rfind('.') + 1);
   for (const std::string_view split : {"validation_", "test_"}) {
     if (!score.starts_with(split)) continue;
     score.remove_prefix(split.size());
