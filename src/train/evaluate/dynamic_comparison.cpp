@@ -1,6 +1,5 @@
 #include "train/evaluate/dynamic_comparison.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "throughtime/error.h"
@@ -19,9 +18,7 @@ DynamicConfig config_of(const DynamicRequest& request) {
   const auto one = [&](const std::vector<double>& values, const char* what) {
     if (values.size() > 1 && !request.tune)
       refuse("evaluate", "{} has {} values; --tune chooses one", what, values.size());
-    for (const double value : values)
-      if (!(value >= 0) || std::isinf(value))
-        refuse("evaluate", "{} must be a finite number, 0 or more, got {}", what, value);
+    for (const double value : values) require_pace(what, value);
     return values.empty() ? -1.0 : values.front();
   };
   config.rate = one(request.rates, "--rate");

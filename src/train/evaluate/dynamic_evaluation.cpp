@@ -54,6 +54,11 @@ double mean_of_means(const ParameterLayout& layout, const std::vector<double>& s
 
 }  // namespace
 
+void require_pace(const char* what, double value) {
+  if (!(value >= 0) || !std::isfinite(value))
+    refuse(speaker, "{} must be a finite number, 0 or more, got {}", what, value);
+}
+
 DynamicConfig settled(DynamicConfig config) {
   const bool sums = config.scaling == GradientScaling::sum;
   const auto settle = [](double& value, double own) {
@@ -62,11 +67,8 @@ DynamicConfig settled(DynamicConfig config) {
   settle(config.rate, sums ? 2e-3 : 5e-5);
   settle(config.decay, sums ? 2e-2 : 2e-3);
   settle(config.epsilon, sums ? 1e-3 : 2e-5);
-  const auto check = [](const char* what, double value) {
-    if (!(value >= 0) || !std::isfinite(value)) refuse(speaker, "{} must be 0 or more, got {}", what, value);
-  };
-  check("--rate", config.rate);
-  check("--decay", config.decay);
+  require_pace("--rate", config.rate);
+  require_pace("--decay", config.decay);
   if (!(config.epsilon >= 1e-30) || !std::isfinite(config.epsilon))
     refuse(speaker, "--epsilon must be at least 1e-30, got {}", config.epsilon);
   require_range(speaker, "--segment", config.segment, 1, 100'000);

@@ -29,6 +29,8 @@ struct DynamicConfig {
 };
 /// Without -1; refuses what cannot work.
 DynamicConfig settled(DynamicConfig config);
+/// A value of `what`, --rate or --decay.
+void require_pace(const char* what, double value);
 
 /// How large the gradients of the training data are.
 struct GradientStatistics {
