@@ -33,6 +33,16 @@ bool judged_by_accuracy(const Task& task) {
   return std::find(metrics.begin(), metrics.end(), Metric::accuracy) != metrics.end();
 }
 
+/// NT-ASGD begins to average when validation stops improving, so there must be one.
+void require_validations(const TrainOptions& train) {
+  constexpr const char* waits = "optimizer.average = \"non_monotone\" waits for validations that stop improving, and";
+  if (!train.validates())
+    refuse("train", "{} there are none; set train.evaluate_every, or optimizer.average = \"always\"", waits);
+  if (train.iterations > 0 && train.evaluate_every > train.iterations)
+    refuse("train", "{} train.evaluate_every = {} comes after the last iteration ({}); it must be {} at most", waits,
+           train.evaluate_every, train.iterations, train.iterations);
+}
+
 std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string& directory) {
   std::unique_ptr<Task> task = make_task(config.task, config.train.seed);
   if (!directory.empty()) task->load(directory);
@@ -43,16 +53,7 @@ std::unique_ptr<Task> make_saved_task(const RunConfig& config, const std::string
            by_epochs ? "evaluate_epochs" : "evaluate_every", by_epochs ? train.evaluate_epochs : train.evaluate_every,
            why.empty() ? "" : ": " + why);
   }
-  if (config.optimizer.rule.average == Averaging::non_monotone && !config.train.validates())
-    refuse("train",
-           "optimizer.average = \"non_monotone\" waits for validations that stop improving, and there are none; "
-           "set train.evaluate_every, or optimizer.average = \"always\"");
-  if (const TrainOptions& train = config.train; config.optimizer.rule.average == Averaging::non_monotone &&
-                                                train.iterations > 0 && train.evaluate_every > train.iterations)
-    refuse("train",
-           "optimizer.average = \"non_monotone\" waits for validations that stop improving, and train.evaluate_every = "
-           "{} comes after the last iteration ({}); it must be {} at most",
-           train.evaluate_every, train.iterations, train.iterations);
+  if (config.optimizer.rule.average == Averaging::non_monotone) require_validations(config.train);
   if (config.optimizer.rate_by_length && config.learner.name == "fptt" && config.learner.fptt.rate_by_length)
     refuse("train",
            "optimizer.rate_by_length and learner.fptt.rate_by_length would both scale the rate; set one of them");
