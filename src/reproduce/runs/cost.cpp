@@ -77,6 +77,13 @@ double iterations_between(const TrainOptions& train, const RunExtent& extent) {
                                   : static_cast<double>(train.evaluate_epochs) * extent.iterations_per_epoch;
 }
 
+/// Whether the seconds of stored runs are those of a core: a device takes others.
+bool is_of_a_core(const StoredResult& stored) {
+  const std::vector<const EngineType*> engines = all_engines();
+  return std::none_of(engines.begin(), engines.end(),
+                      [&](const EngineType* type) { return type->name == stored.engine && !type->on_host; });
+}
+
 }  // namespace
 
 RunConfig CostEstimator::config_of(const ResultSpec& spec, const std::string& arm, Scale scale) const {
@@ -187,13 +194,6 @@ void write_costs(const std::filesystem::path& results, const Costs& costs) {
   }
   make_directories(results);
   replace_file(results / "costs.json", json.dump(1) + "\n");
-}
-
-/// Whether the seconds of stored runs are those of a core: a device takes others.
-static bool is_of_a_core(const StoredResult& stored) {
-  const std::vector<const EngineType*> engines = all_engines();
-  return std::none_of(engines.begin(), engines.end(),
-                      [&](const EngineType* type) { return type->name == stored.engine && !type->on_host; });
 }
 
 ExpectedCost expected_cost(const ResultSpec& spec, Scale scale, const Costs& costs,
